@@ -65,7 +65,7 @@ struct raw_objects {
         });
     }
     static void change(void* object, std::uint64_t by) { static_cast<Object*>(object)->change(by); }
-    /// What a sink of extract() does with an object.
+    static constexpr bool copies = true;
     static void end(void* object) { static_cast<Object*>(object)->~Object(); }
     static auto contents(const void* object) { return static_cast<const Object*>(object)->contents(); }
     static const void* address(const void* object) { return object; }

@@ -8,6 +8,7 @@
 #include <handlepool/stable_pool.hpp>
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -31,6 +32,16 @@ struct recycled_thing {
     std::string value;
 };
 
+/// The same of one that can't be copied.
+struct unique_recycled_thing : unique_thing {
+    using unique_thing::unique_thing;
+    unique_recycled_thing& operator=(std::uint64_t number) {
+        id = std::make_unique<std::uint64_t>(number);
+        return *this;
+    }
+    void clear() noexcept { id.reset(); }
+};
+
 template <class Traits>
 using stable = with_placement<stable_placement, Traits>;
 template <class Traits>
@@ -39,6 +50,10 @@ using recycling = with_placement<recycling_placement, Traits>;
 using captured_stable_pools = testing::Types<
     captured_case<typed_objects<plain_thing>, stable<default_traits>, false, 0, 8>,
     captured_case<typed_objects<owning_thing>, stable<with_policy<captured_blocks>>, false, 3, 1>,
+    captured_case<typed_objects<unique_thing>, stable<with_policy<captured_blocks>>, false, 0, 8>,
+    captured_case<typed_objects<unique_thing>, stable<with_policy<captured_blocks, few_generations>>, false,
+                  2, 1>,
+    captured_case<typed_objects<unique_recycled_thing>, recycling<with_policy<captured_blocks>>, false, 0, 8>,
     captured_case<typed_objects<recycled_thing>, recycling<with_policy<captured_blocks>>, false, 0, 8>,
     captured_case<typed_objects<recycled_thing>, recycling<with_policy<captured_blocks, few_generations>>,
                   false, 2, 64>>;

@@ -20,6 +20,7 @@
 #include <cstdint>
 #include <iterator>
 #include <map>
+#include <memory>
 #include <optional>
 #include <random>
 #include <set>
@@ -53,6 +54,17 @@ struct captured_blocks : default_policy {
     static constexpr std::size_t nursery_chunk = 4;
     static constexpr std::size_t removal_chunk = 4;
     static constexpr std::size_t freelist_block = 8;
+};
+
+/// One that can't be copied: it comes back as itself, with what it contains by then, which stays the same.
+struct unique_thing {
+    explicit unique_thing(std::uint64_t number) : id(std::make_unique<std::uint64_t>(number)) {}
+    unique_thing(unique_thing&&) noexcept = default;
+    unique_thing& operator=(unique_thing&&) noexcept = default;
+    ~unique_thing() = default;
+    static void change(std::uint64_t) {}
+    auto contents() const { return *id; }
+    std::unique_ptr<std::uint64_t> id;
 };
 
 /// What a constructor throws.
@@ -90,11 +102,18 @@ struct typed_objects {
         });
     }
     static void change(Object* object, std::uint64_t by) { object->change(by); }
-    /// What a sink of extract() does with an object.
+    /// Whether a restore brings back what extract() has handed over; and what a sink does with an object.
+    static constexpr bool copies = std::is_copy_constructible_v<Object>;
     static void end(const Object&) {}
     static auto contents(const Object& object) { return object.contents(); }
     static const void* address(const Object& object) { return &object; }
-    static std::uint64_t key(const Object& object) { return object.id; }
+    static std::uint64_t key(const Object& object) {
+        if constexpr (copies) {
+            return object.id;
+        } else {
+            return object.contents();
+        }
+    }
 };
 
 template <class Kind, class Traits, bool KeepOrder, std::size_t ReuseDelay, std::size_t LogFrames>
@@ -214,8 +233,12 @@ protected:
                 break;
             case 12:
                 if (!world_.living.empty()) {
-                    pool_.extract(take(world_.living, below(world_.living.size())),
-                                  [](auto&& each) { kind::end(each); });
+                    const handle_type handle = take(world_.living, below(world_.living.size()));
+                    if constexpr (kind::copies) {
+                        pool_.extract(handle, [](auto&& each) { kind::end(each); });
+                    } else {
+                        pool_.erase(handle);
+                    }
                 }
                 break;
             case 13:

@@ -53,6 +53,7 @@ struct rows {
             throw no_object();
         });
     }
+    static constexpr bool copies = true;
     template <class Row>
     static void end(const Row&) {}
     template <class Pointer>
@@ -80,6 +81,8 @@ using captured_dense_pools = testing::Types<
     captured_case<typed_objects<plain_thing>, with_policy<captured_blocks>, false, 0, 1>,
     captured_case<typed_objects<owning_thing>, with_policy<captured_blocks>, true, 3, 64>,
     captured_case<typed_objects<owning_thing>, with_policy<captured_blocks, few_generations>, false, 2, 64>,
+    captured_case<typed_objects<unique_thing>, with_policy<captured_blocks>, false, 0, 8>,
+    captured_case<typed_objects<unique_thing>, with_policy<captured_blocks, few_generations>, true, 2, 64>,
     captured_case<rows, with_policy<captured_blocks>, false, 0, 8>,
     captured_case<rows, with_policy<captured_blocks>, true, 2, 64>>;
 INSTANTIATE_TYPED_TEST_SUITE_P(dense, capture_oracle, captured_dense_pools);

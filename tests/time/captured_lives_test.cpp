@@ -6,7 +6,9 @@
 #include <handlepool/columns.hpp>
 #include <handlepool/exclusive_pool.hpp>
 #include <handlepool/pool.hpp>
+#include <handlepool/recycling_pool.hpp>
 #include <handlepool/sort.hpp>
+#include <handlepool/stable_pool.hpp>
 #include <handlepool/time/capture_ring.hpp>
 #include <handlepool/time/world.hpp>
 
@@ -27,6 +29,7 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -36,156 +39,197 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-/// Has something that can't be copied, and counts those that live.
+/// Has something that can't be copied, and counts those that live. In a recycling pool it is cleared and
+/// assigned to.
 class unique_life {
 public:
-    explicit unique_life(int number) : socket_(std::make_unique<int>(number)) { ++living; }
+    explicit unique_life(int number) : socket_(std::make_unique<int>(number)) {
+        ++living;
+        ++objects;
+    }
     unique_life(unique_life&& other) noexcept : socket_(std::move(other.socket_)) {
-        movers.insert(std::this_thread::get_id());
+        ++objects;
+        moves.emplace(number(), std::this_thread::get_id());
     }
     unique_life& operator=(unique_life&&) = delete;
+    unique_life& operator=(int number) {
+        socket_ = std::make_unique<int>(number);
+        ++living;
+        return *this;
+    }
     ~unique_life() {
-        if (socket_ != nullptr) {
+        clear();
+        --objects;
+    }
+    void clear() noexcept {
+        if (const std::unique_ptr<int> socket = std::move(socket_)) {
             --living;
             if (at_end) {
-                at_end(*socket_);
+                at_end(*socket);
             }
         }
     }
 
-    int number() const { return *socket_; }
+    int number() const { return socket_ == nullptr ? 0 : *socket_; }
     void change(int number) { *socket_ = number; }
     const int* socket() const { return socket_.get(); }
 
     static inline int living = 0;
+    static inline int objects = 0; // and those that are empty
     static inline std::function<void(int)> at_end;
-    static inline std::set<std::thread::id> movers; // threads that have moved one
+    static inline std::multimap<int, std::thread::id> moves; // of which number, by whom
 
 private:
     std::unique_ptr<int> socket_;
 };
 
+/// Expects that none is left when the pools have ended that come after it.
+struct ends_all_lives {
+    ends_all_lives() = default;
+    ends_all_lives(const ends_all_lives&) = delete;
+    ends_all_lives& operator=(const ends_all_lives&) = delete;
+    ~ends_all_lives() { EXPECT_EQ(unique_life::objects, 0); }
+};
+
+template <class Placement>
 class captured_lives : public testing::Test {
 protected:
-    using pool_type = pool<unique_life>;
-    using handle_type = pool_type::handle_type;
+    using pool_type = pool<unique_life, with_placement<Placement>>;
+    using handle_type = typename pool_type::handle_type;
 
     ~captured_lives() override { unique_life::at_end = nullptr; }
 
     std::vector<int> numbers() const {
         std::vector<int> all;
-        for (const unique_life& each : pool_.items()) {
+        for (const unique_life& each : pool_) {
             all.push_back(each.number());
         }
         return all;
     }
+    std::vector<std::pair<handle_type, const unique_life*>> places() const {
+        std::vector<std::pair<handle_type, const unique_life*>> all;
+        for (const auto& [handle, each] : pool_.entries()) {
+            all.emplace_back(handle, &each);
+        }
+        return all;
+    }
 
+    ends_all_lives check_;
     pool_type pool_{{.name = "lives", .capacity = 10, .reuse_delay = 0}};
     change_log<pool_type> log_{pool_};
     std::optional<capture_ring<pool_type>> ring_{std::in_place, log_, capture_ring_options{.frames = 3}};
 };
 
-TEST_F(captured_lives, come_back_as_themselves) {
-    const handle_type a = pool_.emplace(1);
-    const handle_type b = pool_.emplace(2);
-    const handle_type c = pool_.emplace(3);
-    ring_->capture(1);
-    const int* const socket = pool_[a].socket();
-    log_.edit(c)->change(30);
-    pool_.erase(a);
-    pool_.erase(b);
-    const handle_type d = pool_.emplace(4);
-    ring_->capture(2);
+using lives_placements = testing::Types<dense_placement, stable_placement, recycling_placement>;
+TYPED_TEST_SUITE(captured_lives, lives_placements);
+
+TYPED_TEST(captured_lives, come_back_as_themselves) {
+    using handle_type = typename TestFixture::handle_type;
+    const handle_type a = this->pool_.emplace(1);
+    const handle_type b = this->pool_.emplace(2);
+    const handle_type c = this->pool_.emplace(3);
+    this->ring_->capture(1);
+    const int* const socket = this->pool_[a].socket();
+    const auto places = this->places();
+    this->log_.edit(c)->change(30);
+    this->pool_.erase(a);
+    this->pool_.erase(b);
+    const handle_type d = this->pool_.emplace(4);
+    this->ring_->capture(2);
     EXPECT_EQ(unique_life::living, 4);
-    EXPECT_THAT(ring_->restore(1), ElementsAre(d));
+    EXPECT_THAT(this->ring_->restore(1), ElementsAre(d));
     EXPECT_EQ(unique_life::living, 3);
-    EXPECT_THAT(numbers(), ElementsAre(1, 2, 30)); // contents stay
-    EXPECT_EQ(pool_.handle_at(0), a);
-    EXPECT_EQ(pool_.handle_at(1), b);
-    EXPECT_EQ(pool_.handle_at(2), c);
-    EXPECT_EQ(pool_[a].socket(), socket);
-    EXPECT_EQ(pool_.emplace(5), d);
+    EXPECT_THAT(this->numbers(), ElementsAre(1, 2, 30)); // contents stay
+    EXPECT_EQ(this->places(), places);
+    EXPECT_EQ(this->pool_[a].socket(), socket);
+    EXPECT_EQ(this->pool_.emplace(5), d);
 }
 
-TEST_F(captured_lives, are_kept_until_nothing_brings_them_back) {
+TYPED_TEST(captured_lives, are_kept_until_nothing_brings_them_back) {
+    using handle_type = typename TestFixture::handle_type;
     std::vector<int> ended;
     unique_life::at_end = [&](int number) { ended.push_back(number); };
-    const handle_type a = pool_.emplace(1);
-    const handle_type b = pool_.emplace(2);
-    ring_->capture(1);
-    pool_.erase(a);
-    ring_->capture(2);
-    pool_.erase(b);
-    ring_->capture(3);
+    const handle_type a = this->pool_.emplace(1);
+    const handle_type b = this->pool_.emplace(2);
+    this->ring_->capture(1);
+    this->pool_.erase(a);
+    this->ring_->capture(2);
+    this->pool_.erase(b);
+    this->ring_->capture(3);
     EXPECT_THAT(ended, IsEmpty());
-    ring_->confirm(2);
+    this->ring_->confirm(2);
     EXPECT_THAT(std::exchange(ended, {}), ElementsAre(1));
-    ring_->capture(4);
+    this->ring_->capture(4);
     EXPECT_THAT(ended, IsEmpty());
-    ring_->capture(5); // frame 2 falls out of the ring
+    this->ring_->capture(5); // frame 2 falls out of the ring
     EXPECT_THAT(ended, ElementsAre(2));
     EXPECT_EQ(unique_life::living, 0);
 }
 
-TEST_F(captured_lives, that_no_capture_has_end_at_once) {
+TYPED_TEST(captured_lives, that_no_capture_has_end_at_once) {
+    using handle_type = typename TestFixture::handle_type;
     std::vector<int> ended;
     unique_life::at_end = [&](int number) { ended.push_back(number); };
-    pool_.erase(pool_.emplace(1));
-    pool_.compact();
+    this->pool_.erase(this->pool_.emplace(1));
+    this->pool_.compact();
     EXPECT_THAT(std::exchange(ended, {}), ElementsAre(1));
-    ring_->capture(1);
-    pool_.erase(pool_.emplace(2));
-    pool_.compact();
+    this->ring_->capture(1);
+    this->pool_.erase(this->pool_.emplace(2));
+    this->pool_.compact();
     EXPECT_THAT(std::exchange(ended, {}), ElementsAre(2));
-    const handle_type c = pool_.emplace(3);
-    pool_.compact();
-    pool_.erase(c);
-    ring_->capture(2);
+    const handle_type c = this->pool_.emplace(3);
+    this->pool_.compact();
+    this->pool_.erase(c);
+    this->ring_->capture(2);
     EXPECT_THAT(ended, ElementsAre(3));
 }
 
-TEST_F(captured_lives, end_with_the_ring) {
-    const handle_type a = pool_.emplace(1);
-    const handle_type b = pool_.emplace(2);
-    ring_->capture(1);
-    pool_.erase(a);
-    ring_->capture(2);
-    pool_.erase(b);
-    pool_.compact();
+TYPED_TEST(captured_lives, end_with_the_ring) {
+    using handle_type = typename TestFixture::handle_type;
+    const handle_type a = this->pool_.emplace(1);
+    const handle_type b = this->pool_.emplace(2);
+    this->ring_->capture(1);
+    this->pool_.erase(a);
+    this->ring_->capture(2);
+    this->pool_.erase(b);
+    this->pool_.compact();
     EXPECT_EQ(unique_life::living, 2);
-    ring_.reset();
+    this->ring_.reset();
     EXPECT_EQ(unique_life::living, 0);
-    pool_.erase(pool_.emplace(3));
-    pool_.compact();
+    this->pool_.erase(this->pool_.emplace(3));
+    this->pool_.compact();
     EXPECT_EQ(unique_life::living, 0);
-    ring_.emplace(log_);
-    const handle_type c = pool_.emplace(4);
-    ring_->capture(1);
-    pool_.erase(c);
-    ring_->restore(1);
-    EXPECT_THAT(numbers(), ElementsAre(4));
+    this->ring_.emplace(this->log_);
+    const handle_type c = this->pool_.emplace(4);
+    this->ring_->capture(1);
+    this->pool_.erase(c);
+    this->ring_->restore(1);
+    EXPECT_THAT(this->numbers(), ElementsAre(4));
 }
 
-TEST_F(captured_lives, end_when_the_pool_is_reset) {
-    const handle_type a = pool_.emplace(1);
-    pool_.emplace(2);
-    ring_->capture(1);
-    pool_.erase(a);
-    pool_.compact();
-    pool_.reset();
+TYPED_TEST(captured_lives, end_when_the_pool_is_reset) {
+    using handle_type = typename TestFixture::handle_type;
+    const handle_type a = this->pool_.emplace(1);
+    this->pool_.emplace(2);
+    this->ring_->capture(1);
+    this->pool_.erase(a);
+    this->pool_.compact();
+    this->pool_.reset();
     EXPECT_EQ(unique_life::living, 1); // the one that was kept
-    ring_->capture(2);
+    this->ring_->capture(2);
     EXPECT_EQ(unique_life::living, 0);
-    const handle_type c = pool_.emplace(3);
-    ring_->capture(3);
-    pool_.erase(c);
-    ring_->restore(3);
-    EXPECT_THAT(numbers(), ElementsAre(3));
-    ring_->restore(2);
+    const handle_type c = this->pool_.emplace(3);
+    this->ring_->capture(3);
+    this->pool_.erase(c);
+    this->ring_->restore(3);
+    EXPECT_THAT(this->numbers(), ElementsAre(3));
+    this->ring_->restore(2);
     EXPECT_EQ(unique_life::living, 0);
 }
 
-TEST_F(captured_lives, are_not_taken_for_others_of_their_slot) {
+TYPED_TEST(captured_lives, are_not_taken_for_others_of_their_slot) {
+    using pool_type = typename TestFixture::pool_type;
+    using handle_type = typename TestFixture::handle_type;
     pool_type small({.name = "small", .capacity = 1, .reuse_delay = 0, .slot_limit = 1});
     change_log<pool_type> log(small);
     capture_ring<pool_type> ring(log);
@@ -207,40 +251,42 @@ TEST_F(captured_lives, are_not_taken_for_others_of_their_slot) {
     EXPECT_EQ(unique_life::living, 1);
 }
 
-TEST_F(captured_lives, have_their_former_handles_again) {
-    const handle_type a = pool_.emplace(1);
-    ring_->capture(1);
-    const handle_type b = pool_.revoke(a);
-    ring_->capture(2);
-    const handle_type c = pool_.revoke(b);
-    pool_.erase(c);
-    ring_->capture(3);
-    EXPECT_THAT(ring_->restore(2), ElementsAre(c));
-    EXPECT_EQ(pool_[b].number(), 1);
-    EXPECT_THAT(ring_->restore(1), ElementsAre(b));
-    EXPECT_EQ(pool_[a].number(), 1);
+TYPED_TEST(captured_lives, have_their_former_handles_again) {
+    using handle_type = typename TestFixture::handle_type;
+    const handle_type a = this->pool_.emplace(1);
+    this->ring_->capture(1);
+    const handle_type b = this->pool_.revoke(a);
+    this->ring_->capture(2);
+    const handle_type c = this->pool_.revoke(b);
+    this->pool_.erase(c);
+    this->ring_->capture(3);
+    EXPECT_THAT(this->ring_->restore(2), ElementsAre(c));
+    EXPECT_EQ(this->pool_[b].number(), 1);
+    EXPECT_THAT(this->ring_->restore(1), ElementsAre(b));
+    EXPECT_EQ(this->pool_[a].number(), 1);
     EXPECT_EQ(unique_life::living, 1);
 }
 
-TEST_F(captured_lives, can_end_by_one_thread_alone) {
+TYPED_TEST(captured_lives, can_end_by_one_thread_alone) {
+    using handle_type = typename TestFixture::handle_type;
     std::vector<handle_type> handles;
     for (int i = 1; i != 6; ++i) {
-        handles.push_back(pool_.emplace(i));
+        handles.push_back(this->pool_.emplace(i));
     }
-    ring_->capture(1);
+    this->ring_->capture(1);
     {
-        auto alone = pool_.exclusive_access();
+        auto alone = this->pool_.exclusive_access();
         alone.erase(handles[1]);
         alone.emplace(6);
         EXPECT_EQ(unique_life::living, 6);
         alone.clear();
         EXPECT_EQ(unique_life::living, 5);
     }
-    ring_->restore(1);
-    EXPECT_THAT(numbers(), ElementsAre(1, 2, 3, 4, 5));
-    pool_.clear();
-    ring_->restore(1);
-    EXPECT_THAT(numbers(), ElementsAre(1, 2, 3, 4, 5));
+    this->ring_->restore(1);
+    EXPECT_THAT(this->numbers(), ElementsAre(1, 2, 3, 4, 5));
+    this->pool_.clear();
+    this->ring_->restore(1);
+    EXPECT_THAT(this->numbers(), ElementsAre(1, 2, 3, 4, 5));
 }
 
 /// Runs each range in a thread of its own.
@@ -253,7 +299,9 @@ struct threads_by_range {
     }
 };
 
-TEST_F(captured_lives, are_kept_by_the_thread_that_compacts) {
+TYPED_TEST(captured_lives, are_kept_by_the_thread_that_compacts) {
+    using pool_type = typename TestFixture::pool_type;
+    using handle_type = typename TestFixture::handle_type;
     pool_type many({.name = "many", .capacity = 3'000});
     change_log<pool_type> log(many);
     capture_ring<pool_type> ring(log);
@@ -265,170 +313,330 @@ TEST_F(captured_lives, are_kept_by_the_thread_that_compacts) {
     for (const handle_type each : handles) {
         many.erase(each);
     }
-    unique_life::movers.clear();
+    unique_life::moves.clear();
     threads_by_range threads;
     many.compact(threads);
-    EXPECT_THAT(unique_life::movers, ElementsAre(std::this_thread::get_id()));
+    EXPECT_EQ(unique_life::moves.size(), handles.size());
+    EXPECT_THAT(unique_life::moves, testing::Each(testing::Pair(testing::_, std::this_thread::get_id())));
     ring.restore(1);
     EXPECT_EQ(many.size(), handles.size());
 }
 
-TEST_F(captured_lives, that_were_handed_over_can_not_come_back) {
-    pool_.emplace(1);
-    ring_->capture(1);
-    const handle_type b = pool_.emplace(2);
-    ring_->capture(2);
+TYPED_TEST(captured_lives, that_were_handed_over_can_not_come_back) {
+    using handle_type = typename TestFixture::handle_type;
+    this->pool_.emplace(1);
+    this->ring_->capture(1);
+    const handle_type b = this->pool_.emplace(2);
+    this->ring_->capture(2);
     std::vector<unique_life> taken;
-    pool_.extract(b, [&](unique_life&& each) { taken.push_back(std::move(each)); });
-    ring_->capture(3);
+    this->pool_.extract(b, [&](unique_life&& each) { taken.push_back(std::move(each)); });
+    this->ring_->capture(3);
     EXPECT_EQ(
-        message_of<std::logic_error>([&] { ring_->restore(2); }),
+        message_of<std::logic_error>([&] { this->ring_->restore(2); }),
         "capture_ring of pool 'lives': frame 2 can't be restored: the object of handle #1 generation 1 was "
         "handed over by extract() or drain(), or there was no memory to keep it");
-    EXPECT_EQ(ring_->newest(), 3U);
-    EXPECT_THAT(numbers(), ElementsAre(1));
+    EXPECT_EQ(this->ring_->newest(), 3U);
+    EXPECT_THAT(this->numbers(), ElementsAre(1));
     EXPECT_EQ(taken[0].number(), 2);
-    ring_->restore(3);
-    ring_->restore(1); // where it was not there yet
-    EXPECT_THAT(numbers(), ElementsAre(1));
+    this->ring_->restore(3);
+    this->ring_->restore(1); // where it was not there yet
+    EXPECT_THAT(this->numbers(), ElementsAre(1));
 
-    const handle_type c = pool_.emplace(3);
-    ring_->capture(4);
-    pool_.drain([&](handle_type, unique_life&& each) { taken.push_back(std::move(each)); });
-    EXPECT_THROW(ring_->restore(4), std::logic_error);
-    EXPECT_THROW(ring_->restore(1), std::logic_error);
-    EXPECT_EQ(pool_.state(c), handle_state::stale);
-    ring_->capture(5);
-    ring_->drop_newest();
-    EXPECT_THROW(ring_->restore(4), std::logic_error);
-    ring_->capture(5);
-    ring_->restore(5);
-    EXPECT_THAT(numbers(), IsEmpty());
-    ring_->confirm(5);
-    ring_->restore(5);
+    const handle_type c = this->pool_.emplace(3);
+    this->ring_->capture(4);
+    this->pool_.drain([&](handle_type, unique_life&& each) { taken.push_back(std::move(each)); });
+    EXPECT_THROW(this->ring_->restore(4), std::logic_error);
+    EXPECT_THROW(this->ring_->restore(1), std::logic_error);
+    EXPECT_EQ(this->pool_.state(c), handle_state::stale);
+    this->ring_->capture(5);
+    this->ring_->drop_newest();
+    EXPECT_THROW(this->ring_->restore(4), std::logic_error);
+    this->ring_->capture(5);
+    this->ring_->restore(5);
+    EXPECT_THAT(this->numbers(), IsEmpty());
+    this->ring_->confirm(5);
+    this->ring_->restore(5);
 }
 
-TEST_F(captured_lives, stay_kept_when_the_newest_capture_is_dropped) {
-    const handle_type a = pool_.emplace(1);
-    const handle_type b = pool_.emplace(2);
-    ring_->capture(1);
-    pool_.erase(a);
-    ring_->capture(2);
-    pool_.erase(b);
-    pool_.compact();
-    ring_->drop_newest();
+TYPED_TEST(captured_lives, stay_kept_when_the_newest_capture_is_dropped) {
+    using handle_type = typename TestFixture::handle_type;
+    const handle_type a = this->pool_.emplace(1);
+    const handle_type b = this->pool_.emplace(2);
+    this->ring_->capture(1);
+    this->pool_.erase(a);
+    this->ring_->capture(2);
+    this->pool_.erase(b);
+    this->pool_.compact();
+    this->ring_->drop_newest();
     EXPECT_EQ(unique_life::living, 2);
-    ring_->restore(1);
-    EXPECT_THAT(numbers(), ElementsAre(1, 2));
-    ring_->drop_newest(); // none is left
-    pool_.clear();
-    ring_->capture(3);
+    this->ring_->restore(1);
+    EXPECT_THAT(this->numbers(), ElementsAre(1, 2));
+    this->ring_->drop_newest(); // none is left
+    this->pool_.clear();
+    this->ring_->capture(3);
     EXPECT_EQ(unique_life::living, 0);
 }
 
-TEST_F(captured_lives, that_a_hook_hands_over_during_a_restore_are_missed) {
-    const handle_type a = pool_.emplace(1);
-    ring_->capture(1);
-    pool_.emplace(2);
-    ring_->capture(2);
+TYPED_TEST(captured_lives, that_a_hook_hands_over_during_a_restore_are_missed) {
+    using handle_type = typename TestFixture::handle_type;
+    const handle_type a = this->pool_.emplace(1);
+    this->ring_->capture(1);
+    this->pool_.emplace(2);
+    this->ring_->capture(2);
     std::vector<unique_life> taken;
     {
-        const scoped_hook deaths = pool_.on_destroy([&](handle_type, const unique_life&) {
-            pool_.extract(a, [&](unique_life&& each) { taken.push_back(std::move(each)); });
+        const scoped_hook deaths = this->pool_.on_destroy([&](handle_type, const unique_life&) {
+            this->pool_.extract(a, [&](unique_life&& each) { taken.push_back(std::move(each)); });
         });
         EXPECT_EQ(
-            message_of<std::logic_error>([&] { ring_->restore(1); }),
+            message_of<std::logic_error>([&] { this->ring_->restore(1); }),
             "capture_ring of pool 'lives': frame 1 can't be restored: the object of handle #0 generation 1 "
             "was handed over by extract() or drain(), or there was no memory to keep it");
     }
     EXPECT_EQ(taken.size(), 1U);
-    EXPECT_THAT(numbers(), IsEmpty());
-    ring_->capture(3);
-    pool_.emplace(3);
-    ring_->restore(3);
-    EXPECT_THAT(numbers(), IsEmpty());
+    EXPECT_THAT(this->numbers(), IsEmpty());
+    this->ring_->capture(3);
+    this->pool_.emplace(3);
+    this->ring_->restore(3);
+    EXPECT_THAT(this->numbers(), IsEmpty());
 }
 
-TEST_F(captured_lives, end_when_no_capture_is_left) {
-    const handle_type a = pool_.emplace(1);
-    ring_->capture(1);
-    pool_.erase(a);
-    pool_.compact();
+TYPED_TEST(captured_lives, end_when_no_capture_is_left) {
+    using handle_type = typename TestFixture::handle_type;
+    const handle_type a = this->pool_.emplace(1);
+    this->ring_->capture(1);
+    this->pool_.erase(a);
+    this->pool_.compact();
     EXPECT_EQ(unique_life::living, 1);
-    ring_->drop_newest();
+    this->ring_->drop_newest();
     EXPECT_EQ(unique_life::living, 0);
-    const handle_type b = pool_.emplace(2);
-    ring_->capture(2);
-    pool_.erase(b);
-    pool_.compact();
-    pool_.reset();
-    EXPECT_THROW(ring_->restore(2), std::logic_error);
+    const handle_type b = this->pool_.emplace(2);
+    this->ring_->capture(2);
+    this->pool_.erase(b);
+    this->pool_.compact();
+    this->pool_.reset();
+    EXPECT_THROW(this->ring_->restore(2), std::logic_error);
     EXPECT_EQ(unique_life::living, 0);
-    pool_.erase(pool_.emplace(3));
-    pool_.compact();
+    this->pool_.erase(this->pool_.emplace(3));
+    this->pool_.compact();
     EXPECT_EQ(unique_life::living, 0);
 }
 
-TEST_F(captured_lives, that_were_handed_over_are_forgotten_with_their_captures) {
+TYPED_TEST(captured_lives, that_were_handed_over_are_forgotten_with_their_captures) {
+    using handle_type = typename TestFixture::handle_type;
     std::uint64_t frame = 0;
     const auto play = [&] {
         for (int i = 0; i != 1'000; ++i) {
-            const handle_type each = pool_.emplace(i);
-            ring_->capture(++frame);
-            pool_.extract(each, [](unique_life&& taken) { const unique_life end = std::move(taken); });
+            const handle_type each = this->pool_.emplace(i);
+            this->ring_->capture(++frame);
+            this->pool_.extract(each, [](unique_life&& taken) { const unique_life end = std::move(taken); });
         }
-        return ring_->memory().resident;
+        return this->ring_->memory().resident;
     };
     const std::size_t then = play();
     EXPECT_EQ(play(), then);
 }
 
-TEST_F(captured_lives, have_one_ring) {
-    EXPECT_EQ(message_of<std::logic_error>([&] { capture_ring<pool_type> other(log_); }),
+TYPED_TEST(captured_lives, have_one_ring) {
+    using pool_type = typename TestFixture::pool_type;
+    EXPECT_EQ(message_of<std::logic_error>([&] { capture_ring<pool_type> other(this->log_); }),
               "capture_ring of pool 'lives': objects that can't be copied are kept by another ring already");
-    ring_.reset();
-    const capture_ring<pool_type> other(log_);
+    this->ring_.reset();
+    const capture_ring<pool_type> other(this->log_);
 }
 
-TEST_F(captured_lives, may_use_the_pool_when_they_end) {
-    const handle_type a = pool_.emplace(1);
-    const handle_type b = pool_.emplace(2);
-    const handle_type c = pool_.emplace(3);
+TYPED_TEST(captured_lives, may_use_the_pool_when_they_end) {
+    using handle_type = typename TestFixture::handle_type;
+    const handle_type a = this->pool_.emplace(1);
+    const handle_type b = this->pool_.emplace(2);
+    const handle_type c = this->pool_.emplace(3);
     unique_life::at_end = [&](int number) {
         if (number < 3) {
-            pool_.erase(number == 1 ? b : c);
-            pool_.try_emplace(number + 10);
+            this->pool_.erase(number == 1 ? b : c);
+            this->pool_.try_emplace(number + 10);
         }
     };
-    ring_->capture(1);
-    pool_.erase(a);
-    ring_->capture(2);
-    ring_->capture(3);
-    ring_->capture(4);
-    EXPECT_TRUE(pool_.contains(c));
-    EXPECT_FALSE(pool_.contains(b)); // ended by a's end
-    ring_->capture(5);
-    ring_->confirm(5);
-    pool_.compact();
-    EXPECT_THAT(numbers(), testing::UnorderedElementsAre(11, 12));
+    this->ring_->capture(1);
+    this->pool_.erase(a);
+    this->ring_->capture(2);
+    this->ring_->capture(3);
+    this->ring_->capture(4);
+    EXPECT_TRUE(this->pool_.contains(c));
+    EXPECT_FALSE(this->pool_.contains(b)); // ended by a's end
+    this->ring_->capture(5);
+    this->ring_->confirm(5);
+    this->pool_.compact();
+    EXPECT_THAT(this->numbers(), testing::UnorderedElementsAre(11, 12));
     unique_life::at_end = nullptr;
 }
 
-TEST_F(captured_lives, belong_to_a_world) {
-    ring_.reset();
-    ring_.emplace(log_, capture_ring_options{.frames = 4});
+TYPED_TEST(captured_lives, belong_to_a_world) {
+    using handle_type = typename TestFixture::handle_type;
+    this->ring_.reset();
+    this->ring_.emplace(this->log_, capture_ring_options{.frames = 4});
     world game({.frames = 3});
     int score = 1;
-    game.add(*ring_);
+    game.add(*this->ring_);
     game.add(score);
-    const handle_type a = pool_.emplace(1);
+    const handle_type a = this->pool_.emplace(1);
     game.capture(1);
-    pool_.erase(a);
+    this->pool_.erase(a);
     score = 2;
     game.capture(2);
     game.restore(1);
     EXPECT_EQ(score, 1);
-    EXPECT_EQ(pool_[a].number(), 1);
+    EXPECT_EQ(this->pool_[a].number(), 1);
+}
+
+// ---- Where objects stay
+
+struct few_a_group : default_policy {
+    static constexpr std::size_t nursery_chunk = 4;
+};
+
+template <class Placement>
+class lives_that_stay : public testing::Test {
+protected:
+    using pool_type = pool<unique_life, with_placement<Placement, with_policy<few_a_group>>>;
+    using handle_type = typename pool_type::handle_type;
+
+    std::vector<std::pair<int, const unique_life*>> places() const {
+        std::vector<std::pair<int, const unique_life*>> all;
+        for (const unique_life& each : pool_) {
+            all.emplace_back(each.number(), &each);
+        }
+        return all;
+    }
+    /// The object takes the place of one that has ended, in a group that is claimed again.
+    handle_type emplace_in_hole(int number) {
+        return pool_.exclusive_access().emplace(number);
+    }
+
+    ends_all_lives check_;
+    pool_type pool_{{.name = "lives", .capacity = 10'000, .reuse_delay = 0}};
+    change_log<pool_type> log_{pool_};
+    capture_ring<pool_type> ring_{log_, {.frames = 4}};
+};
+using lives_staying = testing::Types<stable_placement, recycling_placement>;
+TYPED_TEST_SUITE(lives_that_stay, lives_staying);
+
+TYPED_TEST(lives_that_stay, leave_their_places_to_others_until_they_come_back) {
+    auto& pool = this->pool_;
+    auto& ring = this->ring_;
+    const auto a = pool.emplace(1);
+    const auto b = pool.emplace(2);
+    for (int i = 3; i != 6; ++i) {
+        pool.emplace(i);
+    }
+    ring.capture(1);
+    const auto first = this->places();
+    pool.erase(a);
+    pool.erase(b);
+    ring.capture(2); // which offers their places
+    pool.shrink_to_fit();
+    this->emplace_in_hole(6);
+    const auto e = this->emplace_in_hole(7);
+    ring.capture(3);
+    const auto second = this->places();
+    EXPECT_THAT(second, ElementsAre(std::pair(6, first[0].second), std::pair(7, first[1].second), first[2],
+                                    first[3], first[4]));
+    pool.erase(e);
+    ring.capture(4);
+    pool.emplace(8);
+
+    unique_life::moves.clear();
+    ring.restore(3);
+    EXPECT_EQ(this->places(), second);
+    ring.restore(1);
+    EXPECT_EQ(this->places(), first);
+    EXPECT_EQ(pool[a].number(), 1);
+    EXPECT_EQ(pool[b].number(), 2);
+    for (int i = 3; i != 6; ++i) {
+        EXPECT_EQ(unique_life::moves.count(i), 0U); // they live then and now
+    }
+    EXPECT_EQ(unique_life::living, 5);
+}
+
+TYPED_TEST(lives_that_stay, come_back_to_groups_that_had_gone_out_of_service) {
+    using handle_type = typename TestFixture::handle_type;
+    auto& many = this->pool_;
+    auto& ring = this->ring_;
+    ring.capture(1);
+    std::vector<handle_type> handles;
+    for (int i = 0; i != 3'000; ++i) {
+        handles.push_back(many.emplace(i));
+    }
+    ring.capture(2);
+    std::vector<const unique_life*> addresses;
+    for (const handle_type each : handles) {
+        addresses.push_back(&many[each]);
+    }
+    many.clear();
+    many.compact();
+    many.shrink_to_fit();
+    EXPECT_EQ(unique_life::living, 3'000);
+    ring.restore(2);
+    for (std::size_t i = 0; i != handles.size(); ++i) {
+        ASSERT_EQ(many.find(handles[i]), addresses[i]);
+        ASSERT_EQ(addresses[i]->number(), static_cast<int>(i));
+    }
+    ring.restore(1);
+    EXPECT_EQ(unique_life::living, 0);
+    EXPECT_EQ(many.emplace(1), handles[0]);
+    EXPECT_EQ(many.find(handles[0]), addresses[0]);
+}
+
+TYPED_TEST(lives_that_stay, are_kept_again_in_the_same_memory) {
+    using handle_type = typename TestFixture::handle_type;
+    std::uint64_t frame = 0;
+    const auto play = [&] {
+        for (int i = 0; i != 1'000; ++i) {
+            const handle_type each = this->pool_.emplace(i);
+            this->ring_.capture(++frame);
+            this->pool_.erase(each);
+            this->ring_.capture(frame + 1);
+            this->ring_.restore(frame);
+            this->pool_.erase(each);
+        }
+        return this->ring_.memory().resident;
+    };
+    const std::size_t then = play();
+    EXPECT_EQ(play(), then);
+    EXPECT_LT(unique_life::living, 5);
+}
+
+class lives_of_a_recycling_pool : public lives_that_stay<recycling_placement> {};
+
+TEST_F(lives_of_a_recycling_pool, are_made_anew_where_one_was_taken_out) {
+    const handle_type a = pool_.emplace(1);
+    for (int i = 2; i != 6; ++i) {
+        pool_.emplace(i);
+    }
+    ring_.capture(1);
+    const auto first = places();
+    pool_.erase(a);
+    ring_.capture(2);
+    EXPECT_EQ(unique_life::objects, 5); // none is left at its place
+    const handle_type b = emplace_in_hole(6);
+    EXPECT_EQ(&pool_[b], first[0].second);
+    pool_.erase(b);
+    pool_.compact();
+    EXPECT_EQ(unique_life::objects, 6); // this one is
+    EXPECT_EQ(&pool_[emplace_in_hole(7)], first[0].second);
+    EXPECT_EQ(unique_life::objects, 6);
+    std::vector<int> ended;
+    unique_life::at_end = [&](int number) { ended.push_back(number); };
+    ring_.restore(1);
+    EXPECT_THAT(ended, ElementsAre(7));
+    EXPECT_EQ(places(), first);
+    EXPECT_EQ(unique_life::objects, 5);
+    pool_.erase(a);
+    ring_.capture(2);
+    EXPECT_THAT(ended, ElementsAre(7));
+    ring_.confirm(2);
+    EXPECT_THAT(ended, ElementsAre(7, 1)); // cleared, and destroyed
+    EXPECT_EQ(unique_life::objects, 4);
+    unique_life::at_end = nullptr;
 }
 
 TEST(captured_rows, come_back_as_themselves_when_a_column_can_not_be_copied) {
@@ -453,8 +661,10 @@ TEST(captured_rows, come_back_as_themselves_when_a_column_can_not_be_copied) {
 
 // ---- Random operations
 
-template <bool KeepOrder, bool StayStale>
+template <class Placement, bool KeepOrder, bool StayStale>
 struct lives_case {
+    using placement = Placement;
+    static constexpr bool is_dense = std::is_same_v<Placement, dense_placement>;
     static constexpr bool keep_order = KeepOrder;
     static constexpr bool stay_stale = StayStale;
 };
@@ -462,15 +672,20 @@ struct lives_case {
 template <class Case>
 class captured_lives_oracle : public testing::Test {
 protected:
-    using pool_type = pool<unique_life>;
-    using handle_type = pool_type::handle_type;
-    using entry = std::pair<handle_type, const int*>;
+    using pool_type = pool<unique_life, with_placement<typename Case::placement, with_policy<few_a_group>>>;
+    using handle_type = typename pool_type::handle_type;
+    struct entry {
+        handle_type handle;
+        const int* socket;
+        const unique_life* address;
+        friend bool operator==(const entry&, const entry&) = default;
+    };
     static constexpr std::size_t kept = 4;
 
     std::vector<entry> now() const {
         std::vector<entry> all;
         for (const auto& [handle, each] : pool_.entries()) {
-            all.emplace_back(handle, each.socket());
+            all.push_back({.handle = handle, .socket = each.socket(), .address = &each});
         }
         return all;
     }
@@ -520,7 +735,11 @@ protected:
                 pool_.compact_some(random_.below(10));
                 break;
             case 2:
-                if (random_.one_in(5)) {
+                if constexpr (!Case::is_dense) {
+                    if (random_.one_in(5)) {
+                        pool_.shrink_to_fit();
+                    }
+                } else if (random_.one_in(5)) {
                     const std::uint64_t salt = random_.bits();
                     sort_by(pool_, [salt](const unique_life& each) {
                         return (static_cast<std::uint64_t>(each.number()) ^ salt) * 0x9e3779b97f4a7c15U;
@@ -546,9 +765,9 @@ protected:
         }
         has_extracted_ = false;
         bool expected = true;
-        for (const auto& [handle, object] : pictures_[frame]) {
-            expected = expected && std::ranges::none_of(taken_, [wanted = object](const unique_life& each) {
-                           return each.socket() == wanted;
+        for (const entry& wanted : pictures_[frame]) {
+            expected = expected && std::ranges::none_of(taken_, [&wanted](const unique_life& each) {
+                           return each.socket() == wanted.socket;
                        });
         }
         bool restored = true;
@@ -563,9 +782,9 @@ protected:
             frame_ = frame;
             EXPECT_EQ(now(), pictures_[frame]);
             living_.clear();
-            for (const auto& [handle, socket] : pictures_[frame]) {
-                EXPECT_TRUE(pool_.contains(handle));
-                living_.push_back(handle);
+            for (const entry& each : pictures_[frame]) {
+                EXPECT_TRUE(pool_.contains(each.handle));
+                living_.push_back(each.handle);
             }
             ++restored_;
         }
@@ -574,12 +793,12 @@ protected:
     void check() const {
         std::set<const int*> all;
         for (const auto& [frame, picture] : pictures_) {
-            for (const auto& [handle, socket] : picture) {
-                all.insert(socket);
+            for (const entry& each : picture) {
+                all.insert(each.socket);
             }
         }
-        for (const auto& [handle, socket] : now()) {
-            all.insert(socket);
+        for (const entry& each : now()) {
+            all.insert(each.socket);
         }
         for (const unique_life& each : taken_) {
             all.insert(each.socket());
@@ -587,6 +806,7 @@ protected:
         ASSERT_EQ(static_cast<std::size_t>(unique_life::living), all.size());
     }
 
+    ends_all_lives check_;
     random_source random_;
     pool_type pool_{{.name = "lives",
                      .capacity = 40,
@@ -605,7 +825,10 @@ protected:
 };
 
 using lives_cases =
-    testing::Types<lives_case<false, false>, lives_case<true, false>, lives_case<false, true>>;
+    testing::Types<lives_case<dense_placement, false, false>, lives_case<dense_placement, true, false>,
+                   lives_case<dense_placement, false, true>, lives_case<stable_placement, false, false>,
+                   lives_case<stable_placement, false, true>, lives_case<recycling_placement, false, false>,
+                   lives_case<recycling_placement, false, true>>;
 TYPED_TEST_SUITE(captured_lives_oracle, lives_cases);
 
 TYPED_TEST(captured_lives_oracle, a_restored_pool_has_the_objects_that_it_had) {

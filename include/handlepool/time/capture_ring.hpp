@@ -101,22 +101,26 @@ struct capture_ring_options {
 /// Objects that can't be copied, because they own a file or a socket, come back as themselves, with what they
 /// contain by then. Those that end are kept as long as a capture has them, and destroyed by the capture(),
 /// confirm() or drop_newest() that gives it up, by restore(), or with the ring. A row is such an object if
-/// one of its elements is. What extract() or drain() hands over can't come back. Such a pool is no stable
-/// one, and has one ring at a time.
+/// one of its elements is. What extract() or drain() hands over can't come back. Such a pool has one ring at a
+/// time.
 ///
-/// In a stable pool each object stands again at the address that it had. Where an object's contents go back,
-/// or its life, a copy is moved there: what is replaced ends, also if it is the same object to its handle. In
-/// a recycling_pool that is cleared first, and so is what is undone, which is kept as always. What is kept is
-/// no part of a capture: it stays, but its destructor runs within restore() where an object comes back, and
-/// in groups of 64 places that had never been used at that time.
+/// In a stable pool each object stands again at the address that it had. Where the contents of objects that
+/// can be copied go back, or their lives, a copy is moved there: what is replaced ends, also if it is the
+/// same object to its handle. Objects that can't be copied are moved out of their places when they end, which
+/// others may get then, and moved in again when they come back; those that live then and now are not touched.
+///
+/// In a recycling_pool what is replaced or given up is cleared before it is destroyed, and what is undone is
+/// cleared and kept as always. What the pool keeps is no part of a capture: it stays, but its destructor runs
+/// within restore() where an object comes back, and in groups of 64 places that had never been used at that
+/// time. Where an object that can't be copied has ended, nothing is left to the next one while a capture has
+/// it.
 ///
 /// Threads: nobody else may use the pool during capture() and restore(), which is more than compact() asks:
 /// other threads must neither create nor erase. All else may be called by any number of threads between
 /// these two.
 ///
-/// @tparam Pool type of the pool: in any placement of objects or rows that can be copied, or of objects of
-///     run-time types, whose raw_type says how; or with a dense store of others. Its freelist is a
-///     capturable_freelist
+/// @tparam Pool type of the pool: of any placement and any objects or rows that are nothrow move
+///     constructible. Its freelist is a capturable_freelist
 template <class Pool>
 class capture_ring {
     using core_type = std::remove_reference_t<decltype(detail::pool_access::pool_of(std::declval<Pool&>()))>;
@@ -128,11 +132,9 @@ class capture_ring {
 
     static constexpr bool copies = detail::object_type<object_type>::may_copy;
 
-    static_assert(copies || !parts_type::placement::stable,
-                  "objects of a stable pool are captured by copies, which need a copy constructor");
     static_assert(
         detail::object_type<object_type>::moves_nothrow,
-        "a restore moves copies to their places and can't fail half-way: objects must be nothrow move "
+        "a restore moves objects to their places and can't fail half-way: they must be nothrow move "
         "constructible");
     static_assert(capturable_freelist<typename config::freelist>,
                   "the pool's freelist can't be taken back: see the concept capturable_freelist");

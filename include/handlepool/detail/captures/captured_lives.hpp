@@ -20,16 +20,17 @@
 
 namespace handlepool::detail {
 
-/// A dense store of objects that can't be copied, as of the latest capture: which slot's object stood at
-/// which position. Instead of copies it has the objects themselves: those that end are kept, until nobody
-/// restores a capture in which they live, and come back as they were when they ended.
+/// A store of objects that can't be copied, as of the latest capture: which slot's object stood at which
+/// position. Instead of copies it has the objects themselves: those that end are kept, until nobody restores
+/// a capture in which they live, and come back as they were when they ended.
 ///
 /// ```
-///                  the store    ended since then
-///   capture 6        a b c
-///                    c            a b                erase(a), erase(b)
-///   capture 7        c                               which keeps a and b
-///   restored to 6    a b c                           a and b are put back, c moves
+///                  a dense store    a stable one    ended since then
+///   capture 6        a b c            a b c
+///                    c                · · c           a b              erase(a), erase(b)
+///   capture 7        c                · · c                            which keeps a and b
+///   restored to 6    a b c            a b c                            a and b are put back; in a dense
+///                                                                      store, c moves
 /// ```
 template <class T, class Parts>
 class captured_lives final : public captured_positions<Parts>,
@@ -43,13 +44,14 @@ class captured_lives final : public captured_positions<Parts>,
     using placement = typename Parts::placement;
     using value_type = typename Parts::value_type;
     using table_type = slot_table<typename Parts::config>;
-    using graves_type = graveyard<T>;
+    using graves_type = graveyard<T, store_type>;
 
     /// What stands at a position.
     struct place {
         std::uint64_t since = 0; // the first capture that has the object; none of them if there is no object
-        slot_index slot{};
+        typename store_type::owner_type owner{};
 
+        slot_index slot() const noexcept { return store_type::slot_of(owner); }
         friend bool operator==(const place&, const place&) = default;
     };
     struct change {
@@ -122,7 +124,7 @@ public:
             lose(handle, of.since);
             return false;
         }
-        graves_.add(ended_, graves_.put_in(parts_->objects, where, slot, of.since));
+        graves_.add(ended_, take_out(*parts_, where, slot, of.since));
         return true;
     }
     void miss(value_type handle) noexcept override {
@@ -162,7 +164,7 @@ public:
         lost_.clear();
         for (std::size_t position = 0; position != store_.positions(); ++position) {
             if (place& there = places_[position]; there.since != 0) {
-                notes_[raw(there.slot)] = {};
+                notes_[raw(there.slot())] = {};
                 there = {};
             }
         }
@@ -205,41 +207,43 @@ public:
         return 0;
     }
 
-    /// Makes room for what write() will move. Throws std::bad_alloc.
+    /// Finds the positions that differ, and makes room for what write() will move. Throws std::bad_alloc.
     void prepare(Parts& parts) {
         this->list_positions(parts);
-        graves_.make_room(positions_.size());
+        const auto lives = store_type::living(parts);
+        std::erase_if(positions_, [&](std::uint32_t position) {
+            return place_in(parts, lives, position) == place{places_[position]};
+        });
+        std::size_t leaving = 0;
+        for_each_leaving(parts, [&leaving](std::uint32_t) { ++leaving; });
+        graves_.make_room(leaving);
     }
     /// The store becomes that of the latest capture. Calls `written(position)` for each position that has an
     /// object and had another one.
     template <class Written>
     void write(Parts& parts, const capture& latest, Written written) noexcept {
         store_.begin_rewrite(parts, latest.store_);
-        const auto lives = store_type::living(parts);
-        std::size_t others = 0; // positions that have another object
-        for (const std::uint32_t position : positions_) {
+        for_each_leaving(parts, [&, lives = store_type::living(parts)](std::uint32_t position) {
             const place now = place_in(parts, lives, position);
-            if (now == place{places_[position]}) {
-                continue;
+            const std::uint32_t grave =
+                take_out(parts, placement::location_of(parts, position), now.slot(), now.since);
+            if (now.since != 0) { // it moves
+                notes_[raw(now.slot())].grave = grave;
+            } else { // a recycling pool keeps it there
+                graves_.add(doomed_, grave);
             }
-            positions_[others++] = position;
-            if (now.since != 0) {
-                notes_[raw(now.slot)].grave = graves_.put_in(
-                    parts.objects, placement::location_of(parts, position), now.slot, now.since);
-            }
-        }
+        });
         graves_.for_each(std::exchange(ended_, {}),
                          [this](std::uint32_t number, slot_index slot, std::uint64_t) {
                              notes_[raw(slot)].grave = number;
                          });
-        for (std::size_t i = 0; i != others; ++i) {
-            const std::uint32_t position = positions_[i];
+        for (const std::uint32_t position : positions_) {
             if (const place& then = places_[position]; then.since != 0) {
-                note& of = notes_[raw(then.slot)];
+                note& of = notes_[raw(then.slot())];
                 of.now = life::goes_on;
                 graves_.put_back(std::exchange(of.grave, graves_type::none), parts.objects,
                                  placement::location_of(parts, position));
-                store_type::note_put_in(parts, position, then.slot);
+                store_type::note_put_in(parts, position, then.owner);
                 written(position);
             }
         }
@@ -256,6 +260,23 @@ public:
     }
 
 private:
+    /// Puts the object at a location into a grave. There must be room.
+    std::uint32_t take_out(Parts& parts, location where, slot_index slot, std::uint64_t since) noexcept {
+        parts.objects.unpoison_objects(where); // a recycling pool may keep it, and it is not alive
+        const std::uint32_t grave = graves_.put_in(parts.objects, where, slot, since);
+        store_type::note_taken_out(parts, where);
+        return grave;
+    }
+    /// Calls `visit(position)` for the positions that differ and have an object now which must go.
+    template <class Visit>
+    void for_each_leaving(const Parts& parts, Visit visit) const {
+        const auto leaves = store_type::leaving(parts);
+        for (const std::uint32_t position : positions_) {
+            if (leaves(position, places_[position].since != 0)) {
+                visit(position);
+            }
+        }
+    }
     /// Adds what had ended before the others; of these, some may be objects that this capture doesn't have.
     void add_ended(const typename graves_type::list& before) noexcept {
         typename graves_type::list all = before;
@@ -287,22 +308,22 @@ private:
         if (!lives(position)) {
             return {};
         }
-        const slot_index slot = store_type::owner(parts, position);
-        const note& of = notes_[raw(slot)];
-        return {.since = of.now == life::goes_on ? of.since : latest_ + 1, .slot = slot};
+        const auto owner = store_type::owner(parts, position);
+        const note& of = notes_[raw(store_type::slot_of(owner))];
+        return {.since = of.now == life::goes_on ? of.since : latest_ + 1, .owner = owner};
     }
     /// Exchanges what the changes say with what stands there.
     void exchange(std::vector<change>& changes) noexcept {
         for (const change& each : changes) {
             if (const place& there = places_[each.position]; there.since != 0) {
-                notes_[raw(there.slot)] = {};
+                notes_[raw(there.slot())] = {};
             }
         }
         for (change& each : changes) {
             const place before = places_[each.position];
             places_[each.position] = each.other;
             if (each.other.since != 0) {
-                notes_[raw(each.other.slot)] = {.since = each.other.since, .now = life::goes_on};
+                notes_[raw(each.other.slot())] = {.since = each.other.since, .now = life::goes_on};
             }
             each.other = before;
         }

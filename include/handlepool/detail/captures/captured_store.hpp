@@ -7,6 +7,7 @@
 #include <handlepool/detail/base/throw_exception.hpp>
 #include <handlepool/detail/memory/allocation_label.hpp>
 #include <handlepool/detail/memory/pool_geometry.hpp>
+#include <handlepool/detail/slots/slot_table.hpp>
 #include <handlepool/memory_use.hpp>
 
 #include <cstddef>
@@ -63,6 +64,7 @@ public:
     static owner_type owner(const Parts& parts, std::size_t position) noexcept {
         return parts.objects.owner(position_of(position));
     }
+    static slot_index slot_of(owner_type owner) noexcept { return owner; }
     static void prefetch_owner(const Parts& parts, std::size_t position) noexcept {
         parts.objects.prefetch_owner(position_of(position));
     }
@@ -99,6 +101,7 @@ public:
     static void note_put_in(Parts& parts, std::size_t position, owner_type owner) noexcept {
         parts.objects.set_owner(position_of(position), owner);
     }
+    static constexpr void note_taken_out(const Parts&, location) noexcept {}
     void end_rewrite(Parts& parts, const capture& then) const noexcept {
         parts.objects.resize(static_cast<std::uint32_t>(size_));
         for (std::size_t i = 0, last = parts.shards.count(); i != last; ++i) {
@@ -178,6 +181,9 @@ public:
     static owner_type owner(const Parts& parts, std::size_t position) noexcept {
         return parts.newborns.owner(place_of(position));
     }
+    static slot_index slot_of(owner_type owner) noexcept {
+        return slot_table<typename Parts::config>::slot_of(owner);
+    }
     static void prefetch_owner(const Parts& parts, std::size_t position) noexcept {
         parts.newborns.prefetch_owner(place_of(position));
     }
@@ -235,6 +241,9 @@ public:
     }
     static void note_put_in(Parts& parts, std::size_t position, owner_type owner) noexcept {
         parts.newborns.note_put_in(place_of(position), owner);
+    }
+    static void note_taken_out(Parts& parts, location where) noexcept {
+        parts.newborns.note_taken_out(parts.objects.nursery_position_of(where));
     }
     void end_rewrite(Parts& parts, const capture& then) const noexcept {
         for (std::size_t i = 0, last = parts.shards.count(); i != last; ++i) {

@@ -19,7 +19,9 @@ namespace handlepool::detail {
 ///   list of frame 7    3 ─▶ 5          an object that ended then, and comes back if frame 6 is restored
 ///   list of frame 8    4 ─▶ 1 ─▶ 2
 /// ```
-template <class T>
+///
+/// @tparam Store a captured_store, which says what comes before a destructor
+template <class T, class Store>
 class graveyard {
 public:
     static constexpr std::uint32_t none = 0;
@@ -34,7 +36,7 @@ public:
     ~graveyard() {
         for (std::uint32_t number = 1; number < graves_.size(); ++number) {
             if (graves_[number].slot != slot_index::none) {
-                objects_.type().destroy(memory(number));
+                end(number);
             }
         }
     }
@@ -74,7 +76,7 @@ public:
     void destroy(list& unwanted) noexcept {
         for (std::uint32_t number = std::exchange(unwanted, list()).first; number != none;) {
             const std::uint32_t next = graves_[number].next;
-            objects_.type().destroy(memory(number));
+            end(number);
             give_back(number);
             number = next;
         }
@@ -115,6 +117,10 @@ private:
         std::uint32_t next = none;
     };
 
+    void end(std::uint32_t number) noexcept {
+        Store::template clear_object<T>(memory(number));
+        objects_.type().destroy(memory(number));
+    }
     void give_back(std::uint32_t number) noexcept {
         graves_[number].slot = slot_index::none;
         free_.push_back(number);

@@ -34,8 +34,8 @@ struct pool_state {
     using pointer = typename object_store<T, policy>::pointer;
     using placement = placement_parts<Config>;
 
-    // Objects that can be copied are, before they end.
-    static constexpr bool keeps_objects = !object_type<T>::may_copy && !placement::stable;
+    // Objects that can be copied are, before they end; those that can't be moved either are never captured.
+    static constexpr bool keeps_objects = !object_type<T>::may_copy && object_type<T>::moves_nothrow;
 
     /// Slots start from `first_tag`, which is not alive.
     pool_state(const allocation_label& pool, const pool_geometry& sizes, tag_type first_tag,

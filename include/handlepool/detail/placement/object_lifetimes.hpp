@@ -39,9 +39,10 @@ struct destroyed_objects {
     static constexpr void destroy_kept(const Objects&, std::size_t, std::uint64_t) noexcept {}
 
     // For captures: the places of a group where an object is constructed, given those where one lives; one
-    // more; and what happens to one before its destructor is called.
+    // more, or one less; and what happens to one before its destructor is called.
     static constexpr std::uint64_t constructed(std::size_t, std::uint64_t living) noexcept { return living; }
     static constexpr void note_constructed(std::uint32_t) noexcept {}
+    static constexpr void note_taken_out(std::uint32_t) noexcept {}
     template <class T>
     static constexpr void clear_object(void*) noexcept {}
 
@@ -101,6 +102,9 @@ public:
     }
     void note_constructed(std::uint32_t place) noexcept {
         constructed_[bits::group_of(place)].fetch_or(bits::of(place), std::memory_order::relaxed);
+    }
+    void note_taken_out(std::uint32_t place) noexcept {
+        constructed_[bits::group_of(place)].fetch_and(~bits::of(place), std::memory_order::relaxed);
     }
     template <class T>
     static void clear_object(void* object) noexcept {

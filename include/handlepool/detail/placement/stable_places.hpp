@@ -378,11 +378,12 @@ public:
         const std::uint32_t group = bits::group_of(raw(place));
         return (lifetimes_.constructed(group, promoted_[group]) & bits::of(raw(place))) != 0;
     }
-    /// An object was put in a place, which has this handle.
+    /// An object was put in a place, which has this handle; or was taken out, and none is kept there.
     void note_put_in(nursery_position place, value_type handle) noexcept {
         own(place, handle);
         lifetimes_.note_constructed(raw(place));
     }
+    void note_taken_out(nursery_position place) noexcept { lifetimes_.note_taken_out(raw(place)); }
     /// Before the destructor of an object that was taken out.
     template <class T>
     static void clear_object(void* object) noexcept {
