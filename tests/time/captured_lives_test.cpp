@@ -58,16 +58,12 @@ public:
         return *this;
     }
     ~unique_life() {
-        clear();
+        end();
         --objects;
     }
     void clear() noexcept {
-        if (const std::unique_ptr<int> socket = std::move(socket_)) {
-            --living;
-            if (at_end) {
-                at_end(*socket);
-            }
-        }
+        cleared += socket_ == nullptr ? 0 : 1;
+        end();
     }
 
     int number() const { return socket_ == nullptr ? 0 : *socket_; }
@@ -76,10 +72,20 @@ public:
 
     static inline int living = 0;
     static inline int objects = 0; // and those that are empty
+    static inline int cleared = 0;
     static inline std::function<void(int)> at_end;
     static inline std::multimap<int, std::thread::id> moves; // of which number, by whom
 
 private:
+    void end() noexcept {
+        if (const std::unique_ptr<int> socket = std::move(socket_)) {
+            --living;
+            if (at_end) {
+                at_end(*socket);
+            }
+        }
+    }
+
     std::unique_ptr<int> socket_;
 };
 
@@ -508,9 +514,7 @@ protected:
         return all;
     }
     /// The object takes the place of one that has ended, in a group that is claimed again.
-    handle_type emplace_in_hole(int number) {
-        return pool_.exclusive_access().emplace(number);
-    }
+    handle_type emplace_in_hole(int number) { return pool_.exclusive_access().emplace(number); }
 
     ends_all_lives check_;
     pool_type pool_{{.name = "lives", .capacity = 10'000, .reuse_delay = 0}};
@@ -626,6 +630,7 @@ TEST_F(lives_of_a_recycling_pool, are_made_anew_where_one_was_taken_out) {
     EXPECT_EQ(unique_life::objects, 6);
     std::vector<int> ended;
     unique_life::at_end = [&](int number) { ended.push_back(number); };
+    unique_life::cleared = 0;
     ring_.restore(1);
     EXPECT_THAT(ended, ElementsAre(7));
     EXPECT_EQ(places(), first);
@@ -634,7 +639,8 @@ TEST_F(lives_of_a_recycling_pool, are_made_anew_where_one_was_taken_out) {
     ring_.capture(2);
     EXPECT_THAT(ended, ElementsAre(7));
     ring_.confirm(2);
-    EXPECT_THAT(ended, ElementsAre(7, 1)); // cleared, and destroyed
+    EXPECT_THAT(ended, ElementsAre(7, 1)); // cleared, then destroyed
+    EXPECT_EQ(unique_life::cleared, 2);
     EXPECT_EQ(unique_life::objects, 4);
     unique_life::at_end = nullptr;
 }

@@ -101,8 +101,8 @@ struct capture_ring_options {
 /// Objects that can't be copied, because they own a file or a socket, come back as themselves, with what they
 /// contain by then. Those that end are kept as long as a capture has them, and destroyed by the capture(),
 /// confirm() or drop_newest() that gives it up, by restore(), or with the ring. A row is such an object if
-/// one of its elements is. What extract() or drain() hands over can't come back. Such a pool has one ring at a
-/// time.
+/// one of its elements is. What extract() or drain() hands over can't come back. Such a pool has one ring at
+/// a time.
 ///
 /// In a stable pool each object stands again at the address that it had. Where the contents of objects that
 /// can be copied go back, or their lives, a copy is moved there: what is replaced ends, also if it is the
