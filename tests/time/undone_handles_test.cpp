@@ -267,6 +267,7 @@ protected:
     struct picture {
         std::vector<handle_type> living; // in any order
         std::vector<handle_type> reserved;
+        std::set<handle_type> ever; // given out until then
     };
 
     /// Refuses a handle that was ever given out before.
@@ -358,6 +359,7 @@ protected:
     }
     void capture() {
         ring_.capture(++frame_);
+        now_.ever = ever_;
         pictures_.emplace_back(frame_, now_);
         if (pictures_.size() > kept) {
             pictures_.erase(pictures_.begin());
@@ -365,16 +367,28 @@ protected:
     }
     void restore() {
         const auto which = pictures_.begin() + static_cast<std::ptrdiff_t>(random_.below(pictures_.size()));
+        std::vector<handle_type> undone;
         try {
-            ring_.restore(which->first);
+            undone = ring_.restore(which->first);
         } catch (const std::overflow_error&) {
             ++refused_;
             return; // all is as it was
         }
+        expect_told(which->second.ever, std::set<handle_type>(undone.begin(), undone.end()));
         now_ = which->second;
         frame_ = which->first;
         pictures_.erase(std::next(which), pictures_.end());
         ++restored_;
+    }
+    /// All that were given out since then, some of which may have been told by an earlier restore.
+    void expect_told(const std::set<handle_type>& before, const std::set<handle_type>& undone) {
+        for (const handle_type each : ever_) {
+            if (!told_.contains(each)) { // or it may be told again, as it stays stale
+                EXPECT_EQ(undone.contains(each), !before.contains(each))
+                    << each.index() << ' ' << each.generation();
+            }
+        }
+        told_.insert(undone.begin(), undone.end());
     }
     void check() {
         std::set<handle_type> living(now_.living.begin(), now_.living.end());
@@ -396,6 +410,7 @@ protected:
     picture now_;
     std::vector<std::pair<std::uint64_t, picture>> pictures_;
     std::set<handle_type> ever_;
+    std::set<handle_type> told_; // by restores
     std::uint64_t next_id_ = 1;
     std::uint64_t frame_ = 0;
     std::size_t restored_ = 0;

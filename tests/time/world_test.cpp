@@ -216,8 +216,9 @@ TEST_F(world_test, refuses_what_it_can_not_do) {
     EXPECT_EQ(message_of<std::out_of_range>([&] { world_.restore(3); }),
               "world: frame 3 is not kept; none is");
     capture_ring<pool<vessel>> small(log_of_vessels_, {.frames = 4});
-    EXPECT_EQ(message_of<std::invalid_argument>([&] { world_.add(small); }),
-              "world: the ring of pool 'vessels' keeps 4 captures; it must keep more than the 4 of the world");
+    EXPECT_EQ(
+        message_of<std::invalid_argument>([&] { world_.add(small); }),
+        "world: the ring of pool 'vessels' keeps 4 captures; it must keep more than the 4 of the world");
     capture_ring<pool<vessel>> used(log_of_vessels_, {.frames = 9});
     used.capture(1);
     EXPECT_EQ(message_of<std::invalid_argument>([&] { world_.add(used); }),

@@ -203,7 +203,8 @@ public:
     /// Takes the pool back to a frame that was captured, again and again if need be, and forgets the captures
     /// after it, and what was created, erased or marked since then. Ends two frames of the pool or more.
     /// Returns the handles that were given out since then, which may have been erased meanwhile, in the order
-    /// of their indices and generations; only these can name other objects later. Linear in what was written
+    /// of their indices and generations; only these can name other objects later. If they are to stay stale,
+    /// some of which an earlier restore has told may be among them. Linear in what was written
     /// since that frame, in what waits in the freelist, in threads, and in a stable pool in groups. Throws
     /// std::out_of_range when that frame is not kept, std::logic_error when the pool was reset since the
     /// latest capture (then none is kept any more), or when an object that can't be copied lived then and is
