@@ -14,13 +14,17 @@
 #include <ios>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <system_error>
 #include <thread>
 
 #if defined(_WIN32)
+#include <fcntl.h>
+#include <io.h>
 #include <process.h>
 #else
+#include <fcntl.h>
 #include <unistd.h>
 #endif
 
@@ -107,11 +111,88 @@ std::error_code write_in_place(const std::filesystem::path& file, Write write) {
     return out ? std::error_code() : std::error_code(errno == 0 ? EIO : errno, std::generic_category());
 }
 
+/// A file or folder that is open, so that the disk can be waited for.
+class open_to_sync {
+public:
+    /// Errors are those of error().
+    explicit open_to_sync(const std::filesystem::path& file) noexcept {
+        errno = 0;
+#if defined(_WIN32)
+        number_ = _wopen(file.c_str(), _O_RDWR | _O_BINARY);
+#else
+        number_ = open(file.c_str(), O_RDONLY | O_CLOEXEC);
+#endif
+        error_ = number_ < 0 ? errno : 0;
+    }
+    ~open_to_sync() {
+        if (number_ >= 0) {
+#if defined(_WIN32)
+            _close(number_);
+#else
+            close(number_);
+#endif
+        }
+    }
+    open_to_sync(const open_to_sync&) = delete;
+    open_to_sync& operator=(const open_to_sync&) = delete;
+
+    std::error_code error() const noexcept { return {error_, std::generic_category()}; }
+
+    /// Returns when the disk has it.
+    std::error_code sync() noexcept {
+        errno = 0;
+#if defined(_WIN32)
+        const int result = _commit(number_);
+#elif defined(F_FULLFSYNC) // where fsync() returns when the disk's own memory has it
+        const int result = fcntl(number_, F_FULLFSYNC) == 0 ? 0 : fsync(number_);
+#else
+        const int result = fsync(number_);
+#endif
+        return {result == 0 ? 0 : errno, std::generic_category()};
+    }
+
+private:
+    int number_ = -1;
+    int error_ = 0;
+};
+
+/// Does whoever writes a file wait until the disk has it?
+enum class disk_wait { none, until_written };
+
+/// Renames a file, and waits until the disk has the new name. On Windows there is nothing to wait for: its
+/// file systems keep a log of names.
+inline std::error_code rename_file(const std::filesystem::path& from, const std::filesystem::path& to,
+                                   disk_wait wait) {
+    const auto rename = [&] {
+        return beside_other_users([&] {
+            std::error_code error;
+            std::filesystem::rename(from, to, error);
+            return error;
+        });
+    };
+#if !defined(_WIN32)
+    if (wait == disk_wait::until_written) {
+        const std::filesystem::path parent = to.parent_path();
+        open_to_sync folder(parent.empty() ? std::filesystem::path(".") : parent);
+        if (folder.error()) {
+            return folder.error();
+        }
+        if (const std::error_code error = rename()) {
+            return error;
+        }
+        const std::error_code error = folder.sync();
+        return error == std::errc::invalid_argument ? std::error_code() : error; // there is no such thing
+    }
+#endif
+    static_cast<void>(wait);
+    return rename();
+}
+
 /// Writes a file like write_in_place(), but a regular one comes whole or not at all, with the permissions of
-/// the former one, and where links lead; a pipe or a device is written to as it is. What `write` throws
-/// passes through.
+/// the former one, and where links lead; a pipe or a device is written to as it is, and not waited for. What
+/// `write` throws passes through.
 template <class Write>
-std::error_code write_file(const std::filesystem::path& file, Write write) {
+std::error_code write_file(const std::filesystem::path& file, Write write, disk_wait wait = disk_wait::none) {
     std::error_code error;
     const std::filesystem::file_status status = std::filesystem::status(file, error);
     const bool exists = std::filesystem::exists(status);
@@ -123,20 +204,24 @@ std::error_code write_file(const std::filesystem::path& file, Write write) {
     if ((error = write_in_place(unfinished.name(), write))) {
         return error;
     }
+    if (wait == disk_wait::until_written) {
+        open_to_sync written(unfinished.name());
+        if ((error = written.error()) || (error = written.sync())) {
+            return error;
+        }
+    }
     if (exists) {
         std::filesystem::permissions(unfinished.name(), status.permissions(), error);
         if (error) {
             return error;
         }
     }
-    return beside_other_users([&] {
-        std::filesystem::rename(unfinished.name(), target, error);
-        return error;
-    });
+    return rename_file(unfinished.name(), target, wait);
 }
 
-/// Appends a file's bytes to a text.
-inline std::error_code read_file(const std::filesystem::path& file, std::string& text) {
+/// Calls `take(part)` for one part of a file after the other.
+template <class Take>
+std::error_code read_parts(const std::filesystem::path& file, Take take) {
     struct closer {
         void operator()(std::FILE* open) const noexcept { std::fclose(open); }
     };
@@ -153,12 +238,17 @@ inline std::error_code read_file(const std::filesystem::path& file, std::string&
     std::array<char, 4096> part{};
     for (std::size_t size = part.size(); open && size == part.size();) {
         size = std::fread(part.data(), 1, part.size(), open.get());
-        text.append(part.data(), size);
+        take(std::span<const char>(part.data(), size));
     }
     if (!open || std::ferror(open.get()) != 0) {
         return {errno == 0 ? EIO : errno, std::generic_category()};
     }
     return {};
+}
+
+/// Appends a file's bytes to a text.
+inline std::error_code read_file(const std::filesystem::path& file, std::string& text) {
+    return read_parts(file, [&text](std::span<const char> part) { text.append(part.data(), part.size()); });
 }
 
 /// The bytes of a file. Throws what throw_file_error() throws.

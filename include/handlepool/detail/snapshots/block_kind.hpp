@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+
+namespace handlepool::detail {
+
+/// What a block of a snapshot is about. The numbers are those of the file.
+enum class block_kind : std::uint32_t { end, pool, container, value };
+
+} // namespace handlepool::detail

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <handlepool/detail/base/config.hpp>
+#include <handlepool/detail/snapshots/block_kind.hpp>
+#include <handlepool/detail/snapshots/little_endian.hpp>
+#include <handlepool/snapshots/invalid_snapshot.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string_view>
+#include <vector>
+
+/// Snapshots are read in two steps: all of the container first, so that whoever reads a payload knows that it
+/// is as it was written. It may have been written by anybody, though.
+namespace handlepool::detail {
+
+/// A view of the snapshot's bytes.
+struct snapshot_block {
+    block_kind kind;
+    std::uint32_t version; // of the payload's format
+    std::string_view name;
+    std::span<const std::byte> payload;
+    std::size_t offset; // of the payload in the file
+};
+
+/// What a snapshot consists of.
+class HANDLEPOOL_EXPORT snapshot_blocks {
+public:
+    /// Checks all but what the payloads mean, hashes included. The bytes outlive the blocks; `origin`, the
+    /// file's name for example, is for messages. Needs memory for blocks that are there only, whatever the
+    /// bytes say. Linear, but for names, which are sorted. Throws invalid_snapshot and std::bad_alloc.
+    snapshot_blocks(std::span<const std::byte> bytes, std::string_view origin);
+
+    /// The block of that name, or null. Logarithmic.
+    const snapshot_block* find(std::string_view name) const noexcept;
+
+    /// In the order of the file, without the last one, which says that it ends.
+    std::span<const snapshot_block> all() const noexcept { return blocks_; }
+
+private:
+    class scan;
+
+    std::vector<snapshot_block> blocks_;
+    std::map<std::string_view, std::size_t> by_name_;
+};
+
+/// Reads a payload from its begin, never beyond its end.
+class HANDLEPOOL_EXPORT block_reader {
+public:
+    /// The block's bytes and `origin` outlive the reader.
+    block_reader(const snapshot_block& block, std::string_view origin) noexcept
+        : block_(block), origin_(origin) {}
+
+    /// The next number. Throws invalid_snapshot if the payload ends before, here and below.
+    template <std::unsigned_integral Number>
+    Number number() {
+        return from_little_endian<Number>(bytes(sizeof(Number)).data());
+    }
+
+    /// The next bytes.
+    std::span<const std::byte> bytes(std::uint64_t size) {
+        require_left(size, 1);
+        const auto read = block_.payload.subspan(position_, static_cast<std::size_t>(size));
+        position_ += read.size();
+        return read;
+    }
+
+    /// The next numbers, in place of those in `out`. Throws std::bad_alloc, too; in both cases `out` is as it
+    /// was.
+    void numbers(std::uint64_t count, std::vector<std::uint32_t>& out);
+
+    /// So many bytes are left.
+    std::uint64_t left() const noexcept { return block_.payload.size() - position_; }
+
+    /// Throws invalid_snapshot unless `holds`: `problem`, which says what is allowed too, is that of the byte
+    /// `back` before the next one.
+    void require(bool holds, std::size_t back, std::string_view problem) const {
+        if (!holds) {
+            refuse(back, problem);
+        }
+    }
+    [[noreturn]] void refuse(std::size_t back, std::string_view problem) const;
+
+    /// Throws invalid_snapshot if something is left.
+    void require_end() const;
+
+private:
+    void require_left(std::uint64_t count, std::size_t size_of_each) const {
+        if (count > left() / size_of_each) {
+            refuse_size(count, size_of_each);
+        }
+    }
+    [[noreturn]] void refuse_size(std::uint64_t count, std::size_t size_of_each) const;
+
+    snapshot_block block_;
+    std::string_view origin_;
+    std::size_t position_ = 0;
+};
+
+} // namespace handlepool::detail

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <handlepool/detail/base/config.hpp>
+#include <handlepool/detail/snapshots/block_kind.hpp>
+#include <handlepool/detail/snapshots/content_hash.hpp>
+#include <handlepool/detail/snapshots/little_endian.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// What a snapshot is made of: a header of the file, and blocks with a name, whose payload others define.
+/// docs/snapshot_format.md has the format.
+namespace handlepool::detail {
+
+/// Appends a snapshot to bytes. Without finish() there is none: what comes to the end of its life before that
+/// leaves the bytes as they were.
+class HANDLEPOOL_EXPORT snapshot_writer {
+public:
+    /// Writes the header of the file. `out` outlives the writer. Throws std::bad_alloc; then nothing has
+    /// changed.
+    explicit snapshot_writer(std::vector<std::byte>& out);
+    ~snapshot_writer();
+    snapshot_writer(const snapshot_writer&) = delete;
+    snapshot_writer& operator=(const snapshot_writer&) = delete;
+
+    /// Begins a block, of any kind but `end`. Its payload follows by bytes(), number() and numbers(), which
+    /// need no memory for the size that is announced. `version` is that of the payload's format. Throws
+    /// std::invalid_argument for a name that is repeated, has not 1 to 255 bytes, or has control characters,
+    /// and std::bad_alloc; then nothing has changed.
+    void begin_block(block_kind kind, std::uint32_t version, std::string_view name,
+                     std::uint64_t payload_size);
+
+    void bytes(const void* data, std::size_t size);
+
+    template <std::unsigned_integral Number>
+    void number(Number number) {
+        const auto written = to_little_endian(number);
+        bytes(written.data(), written.size());
+    }
+
+    void numbers(std::span<const std::uint32_t> numbers);
+
+    /// Ends the block, whose payload has the size that was announced.
+    void end_block();
+
+    /// Writes the last block, behind which nothing comes. Throws std::bad_alloc; then it can be called again.
+    void finish();
+
+private:
+    void make_room(std::uint64_t payload, std::size_t around);
+    template <std::unsigned_integral Number>
+    void append(Number number);
+    void append(std::string_view text);
+    void append_padding(std::uint64_t size);
+    void append_header(block_kind kind, std::uint32_t version, std::string_view name,
+                       std::uint64_t payload_size);
+    void hash_up_to_here();
+
+    std::vector<std::byte>& out_;
+    const std::size_t before_; // so many bytes were there
+    std::set<std::string, std::less<>> names_;
+    content_hash hash_;
+    std::size_t payload_ = 0; // where that of the block begins,
+    std::size_t hashed_ = 0;  // up to where it is hashed,
+    std::size_t end_ = 0;     // and where it ends; 0 between blocks
+    bool finished_ = false;
+};
+
+} // namespace handlepool::detail

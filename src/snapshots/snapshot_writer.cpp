@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT
+#include "snapshot_format.hpp"
+
+#include <handlepool/detail/base/contract.hpp>
+#include <handlepool/detail/base/throw_exception.hpp>
+#include <handlepool/detail/snapshots/snapshot_writer.hpp>
+#include <handlepool/detail/text/text.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <new>
+#include <stdexcept>
+
+namespace handlepool::detail {
+
+namespace {
+
+// What was written is hashed while the processor's cache has it.
+constexpr std::size_t hashed_at_once = std::size_t{1} << 16;
+
+} // namespace
+
+snapshot_writer::snapshot_writer(std::vector<std::byte>& out) : out_(out), before_(out.size()) {
+    make_room(0, file_header_bytes);
+    append(snapshot_mark);
+    append(snapshot_format);
+    append(std::uint32_t{0});
+}
+
+snapshot_writer::~snapshot_writer() {
+    if (!finished_) {
+        out_.resize(before_);
+    }
+}
+
+void snapshot_writer::begin_block(block_kind kind, std::uint32_t version, std::string_view name,
+                                  std::uint64_t payload_size) {
+    expects(kind != block_kind::end, name, "a block of a snapshot is begun that only finish() writes");
+    if (const auto problem = problem_of_name(name)) {
+        throw_exception(std::invalid_argument("snapshot, block '" + printable(name) + "': " + *problem));
+    }
+    if (names_.contains(name)) {
+        throw_exception(std::invalid_argument("snapshot, block '" + printable(name) +
+                                              "': a block has this name already; each needs its own"));
+    }
+    make_room(payload_size, block_header_bytes + name.size() + padding_of(name.size()) +
+                                padding_of(payload_size) + hash_bytes);
+    names_.emplace(name);
+    append_header(kind, version, name, payload_size);
+}
+
+void snapshot_writer::bytes(const void* data, std::size_t size) {
+    expects(out_.size() + size <= end_, "?", "a block of a snapshot is given more than was announced");
+    const auto* next = static_cast<const std::byte*>(data);
+    while (size != 0) {
+        const std::size_t piece = (std::min)(size, hashed_at_once - (out_.size() - hashed_));
+        out_.insert(out_.end(), next, next + piece);
+        next += piece;
+        size -= piece;
+        if (out_.size() - hashed_ == hashed_at_once) {
+            hash_up_to_here();
+        }
+    }
+}
+
+void snapshot_writer::numbers(std::span<const std::uint32_t> numbers) {
+    if constexpr (std::endian::native == std::endian::little) {
+        bytes(numbers.data(), numbers.size_bytes());
+    } else {
+        for (const std::uint32_t each : numbers) {
+            number(each);
+        }
+    }
+}
+
+void snapshot_writer::end_block() {
+    expects(end_ != 0 && out_.size() == end_, "?",
+            "a block of a snapshot ends with another size than was announced");
+    hash_up_to_here();
+    append_padding(end_ - payload_);
+    append(hash_.value());
+    end_ = 0;
+}
+
+void snapshot_writer::finish() {
+    make_room(end_bytes, block_header_bytes + end_name.size() + padding_of(end_name.size()) + hash_bytes);
+    append_header(block_kind::end, end_version, end_name, end_bytes);
+    number(std::uint64_t{names_.size()});
+    end_block();
+    finished_ = true;
+}
+
+/// Of memory. Many small blocks don't copy all that was written, each time.
+void snapshot_writer::make_room(std::uint64_t payload, std::size_t around) {
+    if (payload > out_.max_size() - out_.size() - around) {
+        throw_exception(std::bad_alloc());
+    }
+    const std::size_t needed = out_.size() + around + static_cast<std::size_t>(payload);
+    if (needed > out_.capacity()) {
+        const std::size_t capacity = out_.capacity();
+        out_.reserve((std::max)(needed, (std::min)(capacity + capacity / 2, out_.max_size())));
+    }
+}
+
+template <std::unsigned_integral Number>
+void snapshot_writer::append(Number number) {
+    const auto bytes = to_little_endian(number);
+    out_.insert(out_.end(), bytes.begin(), bytes.end());
+}
+
+void snapshot_writer::append(std::string_view text) {
+    const auto bytes = std::as_bytes(std::span(text));
+    out_.insert(out_.end(), bytes.begin(), bytes.end());
+}
+
+void snapshot_writer::append_padding(std::uint64_t size) {
+    out_.insert(out_.end(), padding_of(size), std::byte{0});
+}
+
+void snapshot_writer::append_header(block_kind kind, std::uint32_t version, std::string_view name,
+                                    std::uint64_t payload_size) {
+    expects(end_ == 0, name, "a block of a snapshot is begun before the one before it has ended");
+    const std::size_t header = out_.size();
+    append(payload_size);
+    append(static_cast<std::uint32_t>(kind));
+    append(version);
+    append(static_cast<std::uint32_t>(name.size()));
+    append(std::uint32_t{0});
+    append(hash_of_header(
+        std::span<const std::byte, block_header_hashed>(out_.data() + header, block_header_hashed), name));
+    append(name);
+    append_padding(name.size());
+    hash_.begin();
+    payload_ = out_.size();
+    hashed_ = payload_;
+    end_ = payload_ + static_cast<std::size_t>(payload_size);
+}
+
+void snapshot_writer::hash_up_to_here() {
+    hash_.add(std::span(out_).subspan(hashed_));
+    hashed_ = out_.size();
+}
+
+} // namespace handlepool::detail
