@@ -4,6 +4,7 @@
 
 #include "made_snapshot.hpp"
 
+#include <handlepool/detail/base/config.hpp>
 #include <handlepool/detail/snapshots/snapshot_reader.hpp>
 #include <handlepool/detail/snapshots/snapshot_writer.hpp>
 #include <handlepool/snapshots/invalid_snapshot.hpp>
@@ -248,6 +249,24 @@ TEST(snapshot_container, no_payload_is_larger_than_memory) {
     to.end_block();
     to.finish();
     EXPECT_EQ(snapshot_blocks(bytes, "a.save").all().size(), 1U);
+}
+
+TEST(snapshot_container_contract, what_is_announced_is_written) {
+    if constexpr (detail::checked) {
+        snapshot_bytes bytes;
+        snapshot_writer to(bytes);
+        EXPECT_DEATH(to.end_block(), "a block of a snapshot ends with another size than was announced");
+        EXPECT_DEATH(to.bytes("a", 1), "a block of a snapshot is given more than was announced");
+        EXPECT_DEATH(to.begin_block(block_kind::end, 1, "last", 0),
+                     "'last': a block of a snapshot is begun that only finish\\(\\) writes");
+        to.begin_block(block_kind::pool, 1, "ships", 2);
+        to.number(std::uint8_t{1});
+        EXPECT_DEATH(to.end_block(), "a block of a snapshot ends with another size than was announced");
+        EXPECT_DEATH(to.bytes("ab", 2), "a block of a snapshot is given more than was announced");
+        const char* const not_ended = "a block of a snapshot is begun before the one before it has ended";
+        EXPECT_DEATH(to.begin_block(block_kind::pool, 1, "ports", 2), not_ended);
+        EXPECT_DEATH(to.finish(), not_ended);
+    }
 }
 
 TEST(snapshot_container, cut_off_anywhere_it_is_refused) {
