@@ -41,7 +41,7 @@ everything=(
 own_fmt=-DFMT_HEADER_ONLY
 
 # The sources of the static library, and what runs on it.
-mapfile -t sources < <(find src/core src/time src/service src/properties -name "*.cpp" ! -path "*/windows/*" | sort)
+mapfile -t sources < <(find src/core src/time src/snapshots src/service src/properties -name "*.cpp" ! -path "*/windows/*" | sort)
 # Those of the C interface, which need exceptions.
 c_sources=(src/c/*.cpp)
 version='-DHANDLEPOOL_BUILT_VERSION=HANDLEPOOL_VERSION -DHANDLEPOOL_BUILT_VERSION_TEXT=\"\"'

@@ -29,7 +29,7 @@ rm -rf "$work"
 mkdir -p "$work/include" "$work/lib/cmake/fmt" "$work/share/cmake"
 
 # Links, so that nothing else of /usr/include is seen.
-for headers in boost CLI fmt nlohmann; do
+for headers in boost CLI fmt nlohmann xxhash.h; do
     ln -s "/usr/include/$headers" "$work/include/$headers"
 done
 cp -r /usr/share/cmake/CLI11 /usr/share/cmake/nlohmann_json "$work/share/cmake/"

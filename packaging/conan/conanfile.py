@@ -22,6 +22,7 @@ class HandlepoolConan(ConanFile):
         "fPIC": [True, False],
         "checked": ["auto", True, False],  # contracts; auto: in Debug builds
         "with_time": [True, False],
+        "with_snapshots": [True, False],
         "with_service": [True, False],
         "with_properties": [True, False],
         "with_tbb": [True, False],
@@ -34,6 +35,7 @@ class HandlepoolConan(ConanFile):
         "fPIC": True,
         "checked": "auto",
         "with_time": True,
+        "with_snapshots": False,
         "with_service": True,
         "with_properties": False,
         "with_tbb": False,
@@ -50,9 +52,12 @@ class HandlepoolConan(ConanFile):
     # Those of the library, in the order of its CMake files.
     @property
     def _components(self):
-        names = ("time", "service", "tbb", "fmt", "boost", "properties", "c")
+        names = ("time", "snapshots", "service", "tbb", "fmt", "boost", "properties", "c")
         wanted = [name for name in names if self.options.get_safe(f"with_{name}")]
-        return ["service", *wanted] if {"tbb", "c"} & set(wanted) and "service" not in wanted else wanted
+        for below, above in (("service", {"tbb", "c"}), ("time", {"snapshots"})):
+            if above & set(wanted) and below not in wanted:
+                wanted = [below, *wanted]
+        return wanted
 
     @property
     def _checked(self):
@@ -84,6 +89,8 @@ class HandlepoolConan(ConanFile):
             self.requires("nlohmann_json/[>=3.11 <4]", visible=False)
         if {"boost", "properties"} & set(self._components):
             self.requires("boost/[>=1.81 <2]", visible="boost" in self._components, options={"header_only": True})
+        if "snapshots" in self._components:
+            self.requires("xxhash/[>=0.8 <1]", visible=False)
         if "tbb" in self._components:
             self.requires("onetbb/[>=2021.8 <2023]", transitive_headers=True)
 
@@ -124,6 +131,7 @@ class HandlepoolConan(ConanFile):
             pools.system_libs = ["pthread"]
         requires = {
             "time": ["handlepool"],
+            "snapshots": ["time", "xxhash::xxhash"],
             "service": ["handlepool", "fmt::fmt", "nlohmann_json::nlohmann_json"],
             "properties": ["handlepool", "fmt::fmt", "nlohmann_json::nlohmann_json", "boost::headers"],
             "tbb": ["service", "onetbb::onetbb"],
@@ -135,4 +143,4 @@ class HandlepoolConan(ConanFile):
             component = self.cpp_info.components[name]
             component.set_property("pkg_config_name", f"handlepool_{name}{suffix}")
             component.requires = requires[name]
-            component.libs = [f"handlepool_{name}{suffix}"] if name in ("time", "service", "properties", "c") else []
+            component.libs = [f"handlepool_{name}{suffix}"] if name in ("time", "snapshots", "service", "properties", "c") else []

@@ -2,10 +2,14 @@
 #include "require.hpp"
 
 #include <handlepool/columns.hpp>
+#include <handlepool/detail/snapshots/snapshot_reader.hpp>
+#include <handlepool/detail/snapshots/snapshot_writer.hpp>
 #include <handlepool/pool.hpp>
 #include <handlepool/property_json.hpp>
 #include <handlepool/raw_pool.hpp>
 #include <handlepool/service.hpp>
+#include <handlepool/snapshots/invalid_snapshot.hpp>
+#include <handlepool/snapshots/snapshot_file.hpp>
 #include <handlepool/sort.hpp>
 #include <handlepool/thread_executor.hpp>
 #include <handlepool/time/capture_ring.hpp>
@@ -15,6 +19,8 @@
 #include <handlepool/timeline.hpp>
 
 #include <cstddef>
+#include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <span>
 #include <sstream>
@@ -209,6 +215,26 @@ void use_properties() {
             "bytes that are no bag");
 }
 
+void use_snapshots() {
+    const auto file = std::filesystem::temp_directory_path() / "handlepool_compiled.save";
+    const std::vector<std::byte> bytes(1000, std::byte{7});
+    handlepool::write_snapshot_file(file, bytes);
+    require(handlepool::read_snapshot_file(file) == bytes, "read_snapshot_file");
+    std::filesystem::remove(file);
+
+    std::vector<std::byte> snapshot;
+    handlepool::detail::snapshot_writer to(snapshot);
+    to.begin_block(handlepool::detail::block_kind::value, 1, "score", 12);
+    to.number(std::uint64_t{7});
+    to.number(std::uint32_t{8});
+    to.end_block();
+    to.finish();
+    const handlepool::detail::snapshot_blocks blocks(snapshot, "memory");
+    handlepool::detail::block_reader from(*blocks.find("score"), "memory");
+    require(from.number<std::uint64_t>() == 7 && from.number<std::uint32_t>() == 8, "snapshot_blocks");
+    from.require_end();
+}
+
 void use_service() {
     std::string error;
     const auto limits =
@@ -290,6 +316,7 @@ int main() {
     use_raw_pool();
     use_columns();
     use_time();
+    use_snapshots();
     use_service();
     use_properties();
     meet_errors();

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "require.hpp"
 
+#include <handlepool/detail/snapshots/snapshot_reader.hpp>
 #include <handlepool/failure.hpp>
 #include <handlepool/pool.hpp>
 #include <handlepool/property_json.hpp>
 #include <handlepool/raw_pool.hpp>
 #include <handlepool/service.hpp>
+#include <handlepool/snapshots/snapshot_file.hpp>
 #include <handlepool/time/change_log.hpp>
 #include <handlepool/time/record_encoding.hpp>
 #include <handlepool/time/world.hpp>
@@ -115,6 +117,13 @@ void end_by_time() {
         "record, byte 0: \"hp frame\" is expected");
 }
 
+void end_by_snapshots() {
+    require_end([] { handlepool::detail::snapshot_blocks({}, "a.save"); },
+                "snapshot 'a.save', byte 0: this is no snapshot; \"hp world\" is expected");
+    require_end([] { handlepool::read_snapshot_file("/no/such/file"); },
+                "/no/such/file: No such file or directory");
+}
+
 void end_by_services() {
     handlepool::service world;
     world.add<handlepool::pool<int>>("ints", {.capacity = 1});
@@ -152,6 +161,7 @@ void end_by_properties() {
 int main() {
     end_by_pools();
     end_by_time();
+    end_by_snapshots();
     end_by_services();
     end_by_properties();
 }

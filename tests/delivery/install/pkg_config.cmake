@@ -27,7 +27,7 @@ endfunction()
 
 file(GLOB files RELATIVE ${libraries}/pkgconfig ${libraries}/pkgconfig/*.pc)
 list(LENGTH files count)
-if(count LESS 8)
+if(count LESS 9)
     message(FATAL_ERROR "Of the pools, and of each component, a file should be installed; there are: ${files}")
 endif()
 foreach(file IN LISTS files)
@@ -44,10 +44,11 @@ endforeach()
 
 compile(by_hand consumer/by_hand.cpp handlepool)
 compile(consumer consumer/main.cpp
-    "handlepool;handlepool_fmt;handlepool_boost;handlepool_time;handlepool_service;handlepool_tbb;handlepool_properties"
+    "handlepool;handlepool_fmt;handlepool_boost;handlepool_time;handlepool_snapshots;handlepool_service;handlepool_tbb;handlepool_properties"
     -DLIBRARY_CHECKS_CONTRACTS=${checked})
 # Each of these brings the pools by itself.
 compile(time time/main.cpp handlepool_time)
+compile(snapshots snapshots/main.cpp handlepool_snapshots)
 foreach(name IN ITEMS handlepool_service handlepool_tbb handlepool_properties handlepool_fmt handlepool_boost)
     compile(${name} consumer/by_hand.cpp ${name})
 endforeach()
