@@ -1,0 +1,132 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""usage: tests/repository/snapshots/list_snapshot_test.py PROJECT
+
+Runs tools/snapshots/list_snapshot of the folder PROJECT on snapshots of the fuzzers' corpus, and on damaged ones.
+
+examples:
+  tests/repository/snapshots/list_snapshot_test.py .
+"""
+
+import importlib.util
+import json
+import pathlib
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PROJECT = pathlib.Path(sys.argv[1] if len(sys.argv) == 2 else ".").resolve()
+TOOL = PROJECT / "tools/snapshots/list_snapshot"
+CORPUS = PROJECT / "tests/fuzz/corpus/snapshot"
+HAS_HASHES = importlib.util.find_spec("xxhash") is not None
+
+
+class ListSnapshot(unittest.TestCase):
+    maxDiff = None
+
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.file = pathlib.Path(self.folder.name) / "a.save"
+        self.whole = (CORPUS / "two_blocks").read_bytes()
+
+    def run_tool(self, *arguments):
+        done = subprocess.run([sys.executable, "-B", TOOL, *arguments], capture_output=True, text=True, check=False)
+        return done.returncode, done.stdout, done.stderr
+
+    def refusal_of(self, data):
+        """What is said of the bytes, without the name of the tool and of the file."""
+        self.file.write_bytes(data)
+        code, output, errors = self.run_tool(self.file)
+        self.assertEqual((code, output), (1, ""))
+        beginning = f"tools/snapshots/list_snapshot: snapshot '{self.file}', "
+        self.assertTrue(errors.startswith(beginning), errors)
+        return errors[len(beginning):].rstrip("\n")
+
+    def all_are_refused(self, versions):
+        """In one call."""
+        files = []
+        for i, data in enumerate(versions):
+            files.append(pathlib.Path(self.folder.name) / f"{i}.save")
+            files[-1].write_bytes(data)
+        code, output, errors = self.run_tool(*files)
+        self.assertEqual((code, output), (1, ""))
+        self.assertEqual([line.split("'")[1] for line in errors.splitlines()], [str(file) for file in files])
+
+    def with_bytes(self, offset, data):
+        return self.whole[:offset] + data + self.whole[offset + len(data):]
+
+    def test_text(self):
+        checked = "hashes checked" if HAS_HASHES else "hashes not checked, for lack of the Python module xxhash"
+        self.file.write_bytes(self.whole)
+        self.assertEqual(self.run_tool(self.file, CORPUS / "empty"), (0, f"""{self.file}: format 1, 176 bytes, 2 blocks, {checked}
+  byte  kind   version  bytes  name
+    56  pool         3      5  ships
+   112  value        1      0  a day
+{CORPUS / "empty"}: format 1, 72 bytes, 0 blocks, {checked}
+""", ""))
+
+    def test_json(self):
+        self.file.write_bytes(self.whole)
+        code, output, errors = self.run_tool("--json", self.file)
+        self.assertEqual((code, errors), (0, ""))
+        self.assertEqual(json.loads(output), [{
+            "file": str(self.file), "format": 1, "bytes": 176, "hashes_checked": HAS_HASHES, "blocks": [
+                {"name": "ships", "kind": "pool", "version": 3, "offset": 56, "bytes": 5, "hash": "59b68387649283c1"},
+                {"name": "a day", "kind": "value", "version": 1, "offset": 112, "bytes": 0, "hash": "2d06800538d394c2"},
+            ]}])
+
+    def test_help(self):
+        code, output, errors = self.run_tool("--help")
+        self.assertEqual((code, errors), (0, ""))
+        self.assertTrue(output.startswith("usage: tools/snapshots/list_snapshot [--json] FILE...\n"))
+        self.assertIn("\nexamples:\n  tools/snapshots/list_snapshot ", output)
+
+    def test_wrong_calls(self):
+        for arguments, problem in (((), "FILE is missing"), (("--jsn", "a"), "unknown option '--jsn'")):
+            code, output, errors = self.run_tool(*arguments)
+            self.assertEqual((code, output), (2, ""))
+            self.assertTrue(errors.startswith(f"tools/snapshots/list_snapshot: {problem}\nusage: "), errors)
+
+    def test_a_file_that_can_not_be_read_does_not_hide_the_others(self):
+        code, output, errors = self.run_tool("--json", self.file, CORPUS / "empty")
+        self.assertEqual((code, errors), (1, f"tools/snapshots/list_snapshot: {self.file}: No such file or directory\n"))
+        self.assertEqual([each["file"] for each in json.loads(output)], [str(CORPUS / "empty")])
+
+    def test_each_cut_is_refused(self):
+        self.all_are_refused(self.whole[:size] for size in range(len(self.whole)))
+
+    def test_messages(self):
+        self.assertEqual(self.refusal_of(b""), 'byte 0: this is no snapshot; "hp world" is expected')
+        self.assertEqual(self.refusal_of(self.with_bytes(8, b"\2")), "byte 8: format 2 is unknown; known is 1")
+        self.assertEqual(self.refusal_of(self.with_bytes(32, bytes(4))),
+                         "byte 32: a name of 1 to 255 bytes is expected, and 0 bytes are announced")
+        self.assertEqual(self.refusal_of(self.with_bytes(54, b"\3")), "byte 54, block 'ships': 0 is expected, and 3 is there")
+        self.assertEqual(self.refusal_of(self.with_bytes(61, b"\x80")), "byte 61, block 'ships': 0 is expected, and 128 is there")
+        self.assertEqual(self.refusal_of(self.whole + b"\0"),
+                         "byte 176: nothing is expected behind the last block, and 1 byte is there")
+
+    @unittest.skipIf(HAS_HASHES, "the header's hash is wrong, too")
+    def test_sizes_that_lie(self):
+        self.assertEqual(self.refusal_of(self.with_bytes(16, struct.pack("<Q", 2**64 - 1))),
+                         "byte 16, block 'ships': the payload is cut off: 18446744073709551615 bytes are expected, 9 behind it, and "
+                         "120 bytes are there")
+
+    @unittest.skipUnless(HAS_HASHES, "needs the module xxhash")
+    def test_damage_that_only_hashes_show(self):
+        self.assertEqual(self.refusal_of(self.with_bytes(28, b"\4")),
+                         "byte 16: the header of a block is damaged: its hash is 3cafa626d9194c2c, and 0e6316e03522a1df is expected")
+        self.assertEqual(self.refusal_of(self.with_bytes(58, b"\0")),
+                         "byte 64, block 'ships': the payload is damaged: its hash is 15c6a74ab31a1663, and 59b68387649283c1 is "
+                         "expected")
+        self.all_are_refused(self.with_bytes(offset, bytes([self.whole[offset] ^ 1 << bit]))
+                             for offset in range(len(self.whole)) for bit in range(8))
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2 or sys.argv[1] in ("-h", "--help"):
+        sys.stdout.write(__doc__)
+        sys.exit(0 if sys.argv[1:] in (["-h"], ["--help"]) else 2)
+    unittest.main(argv=sys.argv[:1])
