@@ -35,6 +35,7 @@ everything=(
     -Wno-weak-vtables                # of the errors, which are classes of a line in a header
     -Wno-format-nonliteral           # one function of error.cpp prints its callers' literals
     -Wno-cast-function-type-strict   # functions of C are passed on as noexcept, which C can't say
+    -Wno-disabled-macro-expansion -Wno-used-but-marked-unused # the functions of xxHash, which one source uses
     -Wno-global-constructors -Wno-exit-time-destructors # two objects before main, each with its reason beside it
 )
 # Debian's fmt is built for libstdc++.

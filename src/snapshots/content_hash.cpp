@@ -8,11 +8,10 @@
 namespace handlepool::detail {
 
 struct content_hash::state {
-    XXH3_state_t hash;
+    XXH3_state_t hash{};
 };
 
 content_hash::content_hash() : state_(new state) {
-    XXH3_INITSTATE(&state_->hash);
     begin();
 }
 

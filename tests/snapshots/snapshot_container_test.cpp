@@ -139,7 +139,8 @@ TEST(snapshot_container, is_appended_wherever_bytes_end) {
         to.finish();
     }
     EXPECT_EQ(spelled(std::span(behind).first(3)), "\11\11\11");
-    const snapshot_blocks blocks(std::span(behind).subspan(3), "a.save");
+    const std::span<const std::byte> all(behind);
+    const snapshot_blocks blocks(all.subspan(3), "a.save");
     EXPECT_EQ(spelled(blocks.find("names")->payload), "abc");
     EXPECT_EQ(blocks.find("names")->offset % 8, 0U);
 }
