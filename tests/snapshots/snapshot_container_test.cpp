@@ -465,8 +465,8 @@ TEST_F(payload_reader, never_reads_beyond_the_end) {
 
 TEST_F(payload_reader, says_where_others_find_a_problem) {
     from_.bytes(4);
-    from_.require(true, 4, "nothing");
-    EXPECT_EQ(refusal_of([&] { from_.require(false, 4, "slot 7 is expected, and 9 is there"); }),
+    from_.require_that(true, 4, "nothing");
+    EXPECT_EQ(refusal_of([&] { from_.require_that(false, 4, "slot 7 is expected, and 9 is there"); }),
               "snapshot 'a.save', byte 56, block 'ships': slot 7 is expected, and 9 is there");
     EXPECT_EQ(refusal_of([&] { from_.refuse(0, "something else is expected"); }),
               "snapshot 'a.save', byte 60, block 'ships': something else is expected");

@@ -78,7 +78,7 @@ public:
 
     /// Throws invalid_snapshot unless `holds`: `problem`, which says what is allowed too, is that of the byte
     /// `back` before the next one.
-    void require(bool holds, std::size_t back, std::string_view problem) const {
+    void require_that(bool holds, std::size_t back, std::string_view problem) const {
         if (!holds) {
             refuse(back, problem);
         }
