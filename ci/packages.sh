@@ -128,7 +128,7 @@ fi
 
 if wanted conan; then
     step "the Conan recipe's steps"
-    tests/delivery/packages/conan_recipe.py "$work/conan" with_service=False with_fmt=True
+    tests/delivery/packages/conan_recipe.py "$work/conan" with_service=False with_fmt=True with_time=False with_snapshots=True
     tests/delivery/packages/conan_recipe.py "$work/conan" with_service=False with_c=True shared=True checked=True
 fi
 
