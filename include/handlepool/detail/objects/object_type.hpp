@@ -32,6 +32,8 @@ struct object_type {
     static constexpr std::size_t stride() noexcept { return sizeof(T); }
     static constexpr std::size_t alignment() noexcept { return alignof(T); }
     static constexpr bool has_destructor() noexcept { return !std::is_trivially_destructible_v<T>; }
+    /// Whether the bytes of an object are all that it is.
+    static constexpr bool consists_of_bytes() noexcept { return std::is_trivially_copyable_v<T>; }
 
     static void destroy(void* object) noexcept { static_cast<T*>(object)->~T(); }
     static void relocate(void* to, void* from) noexcept {
@@ -90,6 +92,7 @@ struct object_type<void> {
         }
     }
 
+    bool consists_of_bytes() const noexcept { return type_.relocate == nullptr && type_.destroy == nullptr; }
     bool can_copy() const noexcept { return type_.copy != nullptr || consists_of_bytes(); }
     void copy(void* to, const void* from) const {
         if (type_.copy != nullptr) {
@@ -105,8 +108,6 @@ struct object_type<void> {
     }
 
 private:
-    bool consists_of_bytes() const noexcept { return type_.relocate == nullptr && type_.destroy == nullptr; }
-
     raw_type type_;
     std::size_t stride_;
 };

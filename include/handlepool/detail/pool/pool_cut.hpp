@@ -47,6 +47,10 @@ public:
     /// Returns whether nothing was created or erased since the last compaction.
     static bool is_idle(const pool_type& pool) noexcept { return pool.compactor_.idle(); }
 
+    std::uint32_t id() const noexcept { return pool_.id(); }
+    /// The object of a handle, or null.
+    pointer find(value_type handle) const noexcept { return pool_.find(handle); }
+
     parts_type& parts() noexcept { return pool_.parts_; }
     const parts_type& parts() const noexcept { return pool_.parts_; }
     std::size_t reserved() const noexcept { return pool_.reservations_.count(); }

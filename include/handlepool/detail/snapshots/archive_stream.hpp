@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <handlepool/detail/base/config.hpp>
+#include <handlepool/detail/base/throw_exception.hpp>
+#include <handlepool/detail/snapshots/snapshot_reader.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <exception>
+#include <istream>
+#include <ostream>
+#include <span>
+#include <streambuf>
+#include <string_view>
+#include <type_traits>
+
+namespace handlepool::detail {
+
+/// Writes values by `save(stream, value)`, and reads them by `load(stream)`.
+template <class Archive, class T>
+concept archive_of = requires(const Archive& archive, std::ostream& out, std::istream& in, const T& value) {
+    archive.save(out, value);
+    { archive.load(in) } -> std::convertible_to<T>;
+};
+
+/// Bytes to be read as a stream.
+class HANDLEPOOL_EXPORT bytes_buffer final : public std::streambuf {
+public:
+    explicit bytes_buffer(std::span<const std::byte> bytes);
+    ~bytes_buffer() override;
+};
+
+/// Throws what reading the last bytes has thrown as an invalid_snapshot that says where; but what is no
+/// std::exception, and std::bad_alloc, as it is.
+[[noreturn]] HANDLEPOOL_EXPORT void throw_unreadable(block_reader& from, std::size_t bytes,
+                                                     std::string_view value, const std::exception_ptr& error);
+
+/// Calls `read(stream)` for the next bytes, which hold a value of this name.
+template <class Read>
+void read_archived(block_reader& from, std::uint64_t size, std::string_view value, Read read) {
+    const std::span<const std::byte> bytes = from.bytes(size);
+    bytes_buffer buffer(bytes);
+    std::istream in(&buffer);
+    if (const std::exception_ptr error = capture_exception([&] { read(in); })) {
+        throw_unreadable(from, bytes.size(), value, error);
+    }
+    from.require(!in.fail(), bytes.size(), std::string(value) + " takes more bytes than there are");
+}
+
+} // namespace handlepool::detail

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <handlepool/detail/base/bit_runs.hpp>
+#include <handlepool/detail/base/config.hpp>
+#include <handlepool/detail/base/index_types.hpp>
+#include <handlepool/detail/base/least.hpp>
+#include <handlepool/detail/base/throw_exception.hpp>
+#include <handlepool/detail/pool/pool_cut.hpp>
+#include <handlepool/detail/snapshots/saved_pool.hpp>
+#include <handlepool/freelist.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <type_traits>
+#include <vector>
+
+namespace handlepool::detail {
+
+/// Makes a pool what a snapshot says that it was, between two frames:
+///
+/// ```
+///   erase_all() until the pool is empty ──▶ make_room() ──▶ rewrite() ──▶ end of the frame ──▶ report_births()
+///                    what the pool had, with hooks             ▲ can't fail, and nobody sees a part of it
+/// ```
+template <class T, class Config>
+class pool_loader {
+    using layout = typename Config::layout;
+    using tag_type = typename layout::tag_type;
+    using parts_type = pool_state<T, Config>;
+    using cut_type = pool_cut<T, Config>;
+    using placement = typename parts_type::placement;
+
+public:
+    /// Erases what lives, as anybody would. Returns how many objects.
+    static std::size_t erase_all(cut_type& cut) noexcept {
+        std::size_t count = 0;
+        parts_type& parts = cut.parts();
+        parts.for_each_slot([&](slot_index slot, tag_type tag) {
+            if (layout::is_alive(tag)) {
+                cut.erase(parts.table.handle_of(slot, tag));
+                ++count;
+            }
+        });
+        return count;
+    }
+
+    /// Sees to it that there is memory for the objects of an empty pool. Throws std::bad_alloc.
+    static void make_room([[maybe_unused]] cut_type& cut, [[maybe_unused]] const saved_pool& pool) {
+        if constexpr (!memory_by_touch) {
+            bool has_room = true;
+            if constexpr (placement::stable) {
+                for (const std::uint32_t place : pool.places) {
+                    has_room = has_room &&
+                               cut.parts().objects.make_ready(placement::location_of(cut.parts(), place), 1);
+                }
+            } else {
+                has_room = cut.parts().objects.make_room(pool.slots.size()) >= pool.slots.size();
+            }
+            if (!has_room) {
+                throw_exception(std::bad_alloc());
+            }
+        }
+    }
+
+    /// The empty pool becomes the other one; `put_in(i, location)` makes the objects, in their order.
+    template <class PutIn>
+    static void rewrite(cut_type& cut, const saved_pool& pool, PutIn put_in) noexcept {
+        parts_type& parts = cut.parts();
+        const std::size_t in_service = greatest<std::size_t>(parts.allocator.list().fresh(),
+                                                             pool.generations.size());
+        parts.fresh_tag = layout::make_tag(pool.id, pool.fresh_generation);
+        cut.count_reserved(pool.reserved.size(), cut.reserved());
+        cut.count_objects(pool.slots.size(), 0);
+        restore_slots(parts, pool, in_service);
+        if constexpr (placement::stable) {
+            parts.newborns.destroy_kept(parts.objects);
+        }
+        for (std::size_t i = 0; i != pool.slots.size(); ++i) {
+            const slot_index slot{pool.slots[i]};
+            const std::size_t position = placement::stable ? pool.places[i] : i;
+            const location where = placement::location_of(parts, position);
+            put_in(i, where);
+            const tag_type tag = layout::make_tag(pool.id, pool.generations[raw(slot)]);
+            parts.table.restore(slot, {.tag = tag, .where = where});
+            if constexpr (placement::stable) {
+                parts.newborns.note_put_in(parts.objects.nursery_position_of(where),
+                                           parts.table.handle_of(slot, tag));
+            } else {
+                parts.objects.set_owner(parts.objects.dense_position_of(where), slot);
+            }
+            parts.watch.note_rewritten(dense_position{static_cast<std::uint32_t>(position)});
+        }
+        if constexpr (placement::stable) {
+            restore_places(parts, pool);
+        } else {
+            parts.objects.resize(static_cast<std::uint32_t>(pool.slots.size()));
+        }
+        restore_allocator(parts, pool);
+        parts.order.forget();
+        cut.set_turn(pool.turn);
+        cut.count_rewrite();
+    }
+
+    /// Tells hooks of the objects that have come, those that live when it is their turn.
+    static void report_births(cut_type& cut, const saved_pool& pool) {
+        for (const std::uint32_t slot : pool.slots) {
+            const auto handle = cut.parts().table.handle_of(
+                slot_index{slot}, layout::make_tag(pool.id, pool.generations[slot]));
+            if (const auto object = cut.find(handle)) {
+                cut.report_birth(handle, object);
+            }
+        }
+    }
+
+private:
+    /// Those without objects.
+    static void restore_slots(parts_type& parts, const saved_pool& pool, std::size_t in_service) noexcept {
+        for (std::uint32_t i = 0; i != in_service; ++i) {
+            const slot_index slot{i};
+            tag_type tag{};
+            if (i < pool.generations.size() && pool.generations[i] != pool.fresh_generation) {
+                tag = layout::make_tag(pool.id, pool.generations[i]);
+            }
+            parts.table.restore(
+                slot, {.tag = greatest<tag_type>(tag, parts.table.floor(slot)), .where = location::nowhere});
+        }
+        for (const std::uint32_t i : pool.reserved) {
+            const slot_index slot{i};
+            const tag_type tag = layout::make_tag(pool.id, pool.generations[i]);
+            parts.table.restore(slot, {.tag = tag, .where = parts.table.reservation(tag + 1)});
+        }
+    }
+
+    static void restore_allocator(parts_type& parts, const saved_pool& pool) noexcept {
+        auto& indices = parts.allocator.indices();
+        indices.returned_words().reset();
+        indices.list().restore({.claimed = pool.claimed_ever,
+                                .waiting = pool.waiting.size(),
+                                .fresh = pool.generations.size()},
+                               [&pool](std::size_t i) { return pool.waiting[i]; });
+        const std::uint32_t* next = pool.claimed.data();
+        for (std::size_t i = 0, last = parts.shards.count(); i != last; ++i) {
+            const std::size_t claimed = i < pool.claims.size() ? pool.claims[i] : 0;
+            const std::size_t kept = least<std::size_t>(claimed, Config::policy::claim_size);
+            parts.shards[i].claim.restore({next, kept});
+            next += kept;
+            for (std::size_t k = kept; k != claimed; ++k) {
+                indices.give_back(*next++);
+            }
+        }
+        for (const std::uint32_t* const end = pool.claimed.data() + pool.claimed.size(); next != end; ++next) {
+            indices.give_back(*next); // of threads that are not here
+        }
+        for (const std::uint32_t slot : pool.returned) {
+            indices.give_back(slot);
+        }
+        indices.returned_words().set_next_word(pool.returned_word);
+        parts.allocator.set_retired(pool.retired);
+    }
+
+    /// Those of a stable pool: compaction has all groups, and offers their holes.
+    static void restore_places(parts_type& parts, const saved_pool& pool) noexcept {
+        constexpr std::size_t size = placement::places::group_size;
+        const std::size_t groups = pool.places.empty() ? 0 : pool.places.back() / size + 1;
+        for (std::size_t i = 0, last = parts.shards.count(); i != last; ++i) {
+            parts.newborns.take_from(parts.shards[i].newborns);
+        }
+        std::size_t next = 0;
+        for (std::size_t group = 0, last = greatest(groups, parts.newborns.groups()); group != last; ++group) {
+            typename placement::places::group_state state;
+            for (; next != pool.places.size() && pool.places[next] / size == group; ++next) {
+                state.promoted |= std::uint64_t{1} << pool.places[next] % size;
+            }
+            if (group < groups) {
+                state.offers = {.taken = state.promoted, .is_owned = true, .is_touched = true};
+            }
+            parts.newborns.restore(static_cast<std::uint32_t>(group), state);
+        }
+        parts.newborns.set_groups(parts.objects, groups);
+        parts.newborns.recycle([](nursery_position) {});
+    }
+};
+
+} // namespace handlepool::detail

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <handlepool/detail/base/bit_runs.hpp>
+#include <handlepool/detail/base/index_types.hpp>
+#include <handlepool/detail/pool/pool_cut.hpp>
+#include <handlepool/detail/snapshots/saved_pool.hpp>
+#include <handlepool/detail/time/record_bytes.hpp>
+#include <handlepool/freelist.hpp>
+#include <handlepool/placement.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <type_traits>
+
+namespace handlepool::detail {
+
+/// The number by which a snapshot names a placement.
+template <class Placement>
+constexpr std::uint32_t placement_number = std::is_same_v<Placement, dense_placement>    ? 0
+                                           : std::is_same_v<Placement, stable_placement> ? 1
+                                                                                         : 2;
+
+/// Writes down what a pool is, between two frames, but for its objects.
+template <class Config>
+class pool_saver {
+    using layout = typename Config::layout;
+    using placement = typename Config::placement;
+
+public:
+    static_assert(capturable_freelist<typename Config::freelist>,
+                  "the pool's freelist can't be written down: see the concept capturable_freelist");
+
+    /// Throws std::bad_alloc.
+    template <class T>
+    static saved_pool describe(const pool_cut<T, Config>& cut) {
+        const auto& parts = cut.parts();
+        saved_pool pool;
+        pool.widths = widths_of_layout<layout>();
+        pool.placement = placement_number<placement>;
+        pool.id = cut.id();
+        pool.fresh_generation = generation_of(parts.fresh_tag);
+        pool.turn = cut.turn();
+        add_slots(parts, pool);
+        add_objects(parts, pool);
+        add_allocator(parts, pool);
+        return pool;
+    }
+
+private:
+    using tag_type = typename layout::tag_type;
+
+    static std::uint32_t generation_of(tag_type tag) noexcept { return layout::generation_of(tag); }
+
+    template <class Parts>
+    static void add_slots(const Parts& parts, saved_pool& pool) {
+        const std::size_t in_service = parts.allocator.list().fresh();
+        pool.generations.reserve(in_service);
+        for (std::uint32_t i = 0; i != in_service; ++i) {
+            const slot_index slot{i};
+            const auto words = parts.table.words_of(slot);
+            const tag_type tag = words.tag == 0 ? tag_type{parts.fresh_tag} : words.tag;
+            pool.generations.push_back(generation_of(tag));
+            if (!layout::is_alive(tag) && words.where == parts.table.reservation(tag + 1)) {
+                pool.reserved.push_back(i);
+            }
+        }
+    }
+    template <class Parts>
+    static void add_objects(const Parts& parts, saved_pool& pool) {
+        pool.slots.reserve(parts.promoted());
+        if constexpr (std::is_same_v<placement, dense_placement>) {
+            for (std::uint32_t i = 0, size = parts.objects.size(); i != size; ++i) {
+                pool.slots.push_back(raw(parts.objects.owner(dense_position{i})));
+            }
+        } else {
+            pool.places.reserve(parts.promoted());
+            for (std::size_t group = 0, last = parts.newborns.groups(); group != last; ++group) {
+                parts.newborns.for_each_promoted(group, [&](nursery_position place) {
+                    pool.places.push_back(raw(place));
+                    pool.slots.push_back(raw(parts.table.slot_of(parts.newborns.owner(place))));
+                });
+            }
+        }
+    }
+    template <class Parts>
+    static void add_allocator(const Parts& parts, saved_pool& pool) {
+        const auto& indices = parts.allocator.indices();
+        const freelist_position now = indices.list().position();
+        pool.claimed_ever = now.claimed;
+        pool.waiting.reserve(now.waiting);
+        indices.list().for_each_waiting(0,
+                                        [&pool](std::uint32_t slot) { pool.waiting.push_back(slot); });
+        for (std::size_t i = 0, last = parts.shards.count(); i != last; ++i) {
+            const std::span<const std::uint32_t> unused = parts.shards[i].claim.unused();
+            pool.claims.push_back(static_cast<std::uint32_t>(unused.size()));
+            pool.claimed.insert(pool.claimed.end(), unused.begin(), unused.end());
+        }
+        if (indices.returned().waiting() != 0) {
+            indices.returned_words().for_each(
+                now.fresh, [&pool](std::uint32_t slot) { pool.returned.push_back(slot); });
+            pool.returned_word = static_cast<std::uint32_t>(indices.returned_words().next_word());
+        }
+        pool.retired = static_cast<std::uint32_t>(parts.allocator.retired());
+    }
+};
+
+} // namespace handlepool::detail

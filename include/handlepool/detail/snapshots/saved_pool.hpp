@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <handlepool/detail/base/config.hpp>
+#include <handlepool/detail/snapshots/snapshot_reader.hpp>
+#include <handlepool/detail/snapshots/snapshot_writer.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace handlepool::detail {
+
+/// How the objects of a pool are written.
+enum class object_encoding : std::uint32_t {
+    bytes,   // each as it lies in memory
+    archive, // as the program's functions write it, after a list of how many bytes each takes
+};
+
+/// Of which type they are, as far as a snapshot can tell. Of archived ones, the version alone counts.
+struct saved_type {
+    object_encoding encoding = object_encoding::bytes;
+    std::uint32_t version = 0;
+    std::uint64_t size = 0;
+    std::uint64_t alignment = 0;
+
+    friend bool operator==(const saved_type&, const saved_type&) = default;
+};
+
+/// A pool as a snapshot has it, but for what its objects contain: whatever decides which handles are valid,
+/// and which ones come next. docs/snapshot_format.md has the bytes.
+///
+/// ```
+///   slot           0  1  2  3  4  5         of which each is one of
+///   generation     1  4  3  2  0  2
+///                  │  │  │  │  │  └ returned, or claimed by a thread
+///   objects     2 ─┼──┼──┘  │  └─── reserved
+///               0 ─┘  │     └────── waiting, in the order in which they come
+///                     └──────────── retired, if it is the last generation
+/// ```
+struct saved_pool {
+    std::uint32_t widths = 0;    // of the handles' layout, as widths_of_layout() has them
+    std::uint32_t placement = 0; // 0 dense, 1 stable, 2 recycling
+    std::uint32_t id = 0;
+    std::uint32_t fresh_generation = 0; // of slots that no object has had
+    std::uint64_t turn = 0;             // which shard comes first in a compaction with a budget
+    std::uint64_t claimed_ever = 0;     // freed slots that were claimed, from some number on
+    std::uint32_t returned_word = 0;    // where a search of returned slots begins
+    std::uint32_t retired = 0;          // slots
+    saved_type type;
+
+    std::vector<std::uint32_t> generations; // of the slots in service
+    std::vector<std::uint32_t> slots;       // of the objects, by position
+    std::vector<std::uint32_t> places;      // of the objects, ascending; none in a dense pool
+    std::vector<std::uint32_t> reserved;    // slots, ascending
+    std::vector<std::uint32_t> waiting;     // slots, in the order in which they come
+    std::vector<std::uint32_t> claims;      // how many slots each thread has claimed
+    std::vector<std::uint32_t> claimed;     // these, of one thread after the other
+    std::vector<std::uint32_t> returned;    // slots, ascending
+};
+
+/// What a pool can take.
+struct pool_limits_of_snapshot {
+    std::uint32_t widths = 0;
+    std::uint32_t placement = 0;
+    std::uint32_t id = 0;
+    std::uint32_t last_generation = 0; // that of the last object of a slot
+    std::uint64_t slots = 0;
+    std::uint64_t objects = 0;
+    std::uint64_t places = 0; // of a pool that isn't dense
+};
+
+/// Bytes of the pool in its block, before the objects.
+HANDLEPOOL_EXPORT std::uint64_t bytes_of(const saved_pool& pool) noexcept;
+HANDLEPOOL_EXPORT void write(snapshot_writer& to, const saved_pool& pool);
+
+/// Reads a pool up to its objects, and verifies that it is one: each slot is in one place and has a
+/// generation that fits there. Throws invalid_snapshot and std::bad_alloc.
+HANDLEPOOL_EXPORT saved_pool read_saved_pool(block_reader& from, const pool_limits_of_snapshot& limits);
+
+} // namespace handlepool::detail

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <handlepool/detail/base/index_types.hpp>
+#include <handlepool/detail/pool/pool_cut.hpp>
+#include <handlepool/detail/snapshots/pool_loader.hpp>
+#include <handlepool/detail/snapshots/pool_saver.hpp>
+#include <handlepool/detail/snapshots/saved_objects.hpp>
+#include <handlepool/detail/snapshots/saved_pool.hpp>
+#include <handlepool/detail/snapshots/snapshot_entry.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace handlepool::detail {
+
+/// A pool in a snapshot, whose objects are written and read by `Objects`.
+template <class T, class Config, class Objects>
+class saved_pool_entry final : public snapshot_entry {
+    using core_type = pool_impl<T, Config>;
+    using parts_type = pool_state<T, Config>;
+    using cut_type = pool_cut<T, Config>;
+    using layout = typename Config::layout;
+    using placement = typename parts_type::placement;
+    using loader = pool_loader<T, Config>;
+
+public:
+    /// `archive` is what the objects need beside their type, if anything.
+    template <class... Archive>
+    saved_pool_entry(std::string name, core_type& core, Archive... archive)
+        : snapshot_entry(block_kind::pool, std::move(name)),
+          core_(core),
+          objects_(core.type(), std::move(archive)...) {}
+
+    void save(snapshot_writer& to) override {
+        const cut_type cut(core_);
+        saved_pool pool = pool_saver<Config>::describe(cut);
+        pool.type = objects_.type();
+        const auto location_at = [&](std::size_t i) {
+            return placement::location_of(cut.parts(), placement::stable ? pool.places[i] : i);
+        };
+        objects_.prepare(cut.parts(), pool.slots.size(), location_at);
+        to.begin_block(kind(), version, name(), bytes_of(pool) + objects_.bytes());
+        write(to, pool);
+        objects_.write(to, cut.parts(), location_at);
+        to.end_block();
+    }
+
+    void read(block_reader& from) override {
+        const pool_geometry& geometry = core_.geometry();
+        read_ = read_saved_pool(from, {.widths = widths_of_layout<layout>(),
+                                       .placement = placement_number<typename Config::placement>,
+                                       .id = core_.id(),
+                                       .last_generation = layout::last_generation,
+                                       .slots = geometry.slot_limit,
+                                       .objects = geometry.capacity,
+                                       .places = std::uint64_t{geometry.nursery_chunks} * Config::policy::nursery_chunk});
+        objects_.read(from, read_.slots.size(), read_.type);
+        from.require_end();
+    }
+    void lock() override { cut_.emplace(core_); }
+    bool clear() override {
+        const bool lived = loader::erase_all(*cut_) != 0;
+        if (lived || !cut_type::is_idle(core_)) {
+            cut_->compact();
+        }
+        return lived;
+    }
+    void make_room() override { loader::make_room(*cut_, read_); }
+    void apply() noexcept override {
+        loader::rewrite(*cut_, read_,
+                        [this](std::size_t i, location where) { objects_.put_in(cut_->parts(), i, where); });
+    }
+    void tell() noexcept override {
+        cut_->end_frame();
+        loader::report_births(*cut_, read_);
+    }
+    void unlock(bool loaded) noexcept override {
+        objects_.forget(loaded);
+        read_ = {};
+        cut_.reset();
+    }
+
+private:
+    core_type& core_;
+    Objects objects_;
+    saved_pool read_;
+    std::optional<cut_type> cut_; // during a load
+};
+
+} // namespace handlepool::detail

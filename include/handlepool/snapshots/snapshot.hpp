@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <handlepool/detail/base/config.hpp>
+#include <handlepool/detail/pool/pool_access.hpp>
+#include <handlepool/detail/snapshots/archive_stream.hpp>
+#include <handlepool/detail/snapshots/saved_objects.hpp>
+#include <handlepool/detail/snapshots/saved_pool_entry.hpp>
+#include <handlepool/detail/snapshots/saved_value_entry.hpp>
+#include <handlepool/detail/snapshots/snapshot_entry.hpp>
+#include <handlepool/pool_base.hpp>
+#include <handlepool/snapshots/invalid_snapshot.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace handlepool {
+
+/// Pools and other state of a program as bytes, from which another process goes on: save games, servers that
+/// start again, copies of a world.
+///
+/// ```
+///   pool "ships" ────┐  save()                           load()  ┌────▶ pool "ships"
+///   pool "rocks" ────┼────────▶ bytes, a file ... ───────────────┼────▶ pool "rocks"
+///   value "score" ───┘          another build, another day       └────▶ value "score"
+/// ```
+///
+///     handlepool::snapshot game;
+///     game.add("ships", ships);
+///     game.add("score", score);
+///     std::vector<std::byte> bytes;
+///     game.save(bytes);
+///     ...
+///     game.load(bytes);           // here, or in another process that has made and added the same
+///
+/// After a load each handle that was valid is valid, and names the same object; those that were reserved are
+/// reserved, and each other one is stale. The next handles are those that would have come, for the same calls
+/// by as many threads, of which the first one that used the pool is the same. Objects of a dense pool stand
+/// in the same order, those of a stable pool at the same places, though not at the same addresses. A sort
+/// that had begun begins anew.
+///
+/// The pool that is loaded has the id that the saved one had (pool_options::pool_id), the same layout of
+/// handles, placement and type of objects, and room for as many; its capacity and all else may be others.
+/// What it had is erased first, as anybody would erase it: hooks of on_destroy() are called for it, and those
+/// of on_birth() for what was loaded, all when every pool of the snapshot is there. Containers that are
+/// attached to the pool lose their members. A change_log tells of both; captures of a capture_ring stay, and
+/// can be restored. Handles that were given out since the save can name other objects later.
+///
+/// Objects are saved as their bytes, if they are trivially copyable, or by functions of the program:
+///
+///     struct ship_archive {
+///         void save(std::ostream& out, const ship& saved) const;
+///         ship load(std::istream& in) const;
+///     };
+///     game.add("ships", ships, ship_archive());
+///
+/// Each load() gets a stream of the bytes that save() has written for that object. A type may have a member
+/// `static constexpr std::uint32_t snapshot_version`: objects of other versions are refused, as are bytes of
+/// another size or alignment. Bytes are those of the processor; all else is the same on each.
+///
+/// What is added must exist as long as the snapshot is used. One thread at a time uses it; nobody else uses
+/// its pools meanwhile, as in a capture_ring.
+class HANDLEPOOL_EXPORT snapshot {
+public:
+    /// Of nothing.
+    snapshot();
+    ~snapshot();
+    snapshot(const snapshot&) = delete;
+    snapshot& operator=(const snapshot&) = delete;
+
+    /// Adds a pool under a name. Its objects consist of bytes, or are written and read by an archive. Throws
+    /// std::invalid_argument for a name that was added before, is empty, has more than 255 bytes or control
+    /// characters, and for a raw_pool of a type with functions; std::bad_alloc, and what copying the archive
+    /// throws. Then nothing has changed, as with the others.
+    template <class T, class Traits>
+    void add(std::string_view name, pool_base<T, Traits>& pool) {
+        auto& core = detail::pool_access::pool_of(pool);
+        if constexpr (!std::is_void_v<T>) {
+            static_assert(std::is_trivially_copyable_v<T>,
+                          "objects that don't consist of bytes are added with an archive: see snapshot");
+        }
+        require_bytes(core.type().consists_of_bytes(), name);
+        add_pool<detail::byte_objects<T>>(name, core);
+    }
+    template <class T, class Traits, detail::archive_of<T> Archive>
+    void add(std::string_view name, pool_base<T, Traits>& pool, Archive archive) {
+        auto& core = detail::pool_access::pool_of(pool);
+        add_pool<detail::archived_objects<T, Archive>>(name, core, std::move(archive));
+    }
+
+    /// Adds a value, which consists of bytes, or is written and read by an archive.
+    template <class Value>
+        requires(std::is_trivially_copyable_v<Value>)
+    void add(std::string_view name, Value& value) {
+        own(std::make_unique<detail::saved_value_entry<Value, detail::byte_value<Value>>>(
+            checked_name(name), value, detail::byte_value<Value>()));
+    }
+    template <class Value, detail::archive_of<Value> Archive>
+    void add(std::string_view name, Value& value, Archive archive) {
+        own(std::make_unique<detail::saved_value_entry<Value, Archive>>(checked_name(name), value,
+                                                                        std::move(archive)));
+    }
+
+    /// Appends what was added, as it is now, to `out`. Each pool is compacted, which ends a frame of it.
+    /// Linear in objects and slots. Throws compaction_conflict like pool::compact(), and also if hooks keep
+    /// creating or erasing; std::bad_alloc, and what archives throw. Then `out` is as it was.
+    void save(std::vector<std::byte>& out);
+
+    /// Makes all that was added what it was when these bytes were saved. Returns the names in them that were
+    /// not added, and are passed over. Linear in the bytes, and in what the pools have. Throws
+    /// invalid_snapshot for bytes that are not those of a save(), or of other types, pools or layouts, with
+    /// `origin` in the message, such as the name of a file; compaction_conflict, std::bad_alloc, and what
+    /// archives throw. Nothing has changed then, unless hooks of on_destroy() create objects again and again,
+    /// or there is no memory for objects that the pools have room for: then some pools may be empty, and the
+    /// call may be repeated.
+    std::vector<std::string> load(std::span<const std::byte> bytes, std::string_view origin = "in memory");
+
+private:
+    template <class Objects, class T, class Config, class... Archive>
+    void add_pool(std::string_view name, detail::pool_impl<T, Config>& core, Archive&&... archive) {
+        own(std::make_unique<detail::saved_pool_entry<T, Config, Objects>>(checked_name(name), core,
+                                                                           std::move(archive)...));
+    }
+
+    static void require_bytes(bool consists_of_bytes, std::string_view name);
+    std::string checked_name(std::string_view name) const;
+    void own(std::unique_ptr<detail::snapshot_entry> entry);
+
+    std::vector<std::unique_ptr<detail::snapshot_entry>> entries_;
+};
+
+} // namespace handlepool

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+#include <handlepool/detail/snapshots/archive_stream.hpp>
+
+#include <exception>
+#include <new>
+#include <string>
+
+namespace handlepool::detail {
+
+bytes_buffer::bytes_buffer(std::span<const std::byte> bytes) {
+    // Nobody writes to a buffer that is only read.
+    auto* const first = const_cast<char*>(reinterpret_cast<const char*>(bytes.data()));
+    setg(first, first, first + bytes.size());
+}
+
+// Here, so that a program has one table of its functions.
+bytes_buffer::~bytes_buffer() = default;
+
+void throw_unreadable(block_reader& from, std::size_t bytes, std::string_view value,
+                      const std::exception_ptr& error) {
+    std::string problem;
+    try {
+        std::rethrow_exception(error);
+    } catch (const std::bad_alloc&) {
+        throw;
+    } catch (const std::exception& what) {
+        problem = std::string(value) + " can't be read: " + what.what();
+    }
+    from.refuse(bytes, problem);
+}
+
+} // namespace handlepool::detail

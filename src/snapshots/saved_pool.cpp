@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: MIT
+#include <handlepool/detail/snapshots/saved_pool.hpp>
+
+#include <iterator>
+#include <string>
+#include <string_view>
+
+namespace handlepool::detail {
+
+namespace {
+
+constexpr std::uint64_t header_bytes = 14 * sizeof(std::uint32_t) + 4 * sizeof(std::uint64_t);
+
+std::string text_of_widths(std::uint32_t widths) {
+    return std::to_string(widths & 255) + ", " + std::to_string(widths >> 8 & 255) + ", " +
+           std::to_string(widths >> 16 & 255) + " and " + std::to_string(widths >> 24);
+}
+
+std::string_view name_of_placement(std::uint32_t placement) noexcept {
+    constexpr std::string_view names[] = {"dense", "stable", "recycling"};
+    return placement < std::size(names) ? names[placement] : "unknown";
+}
+
+std::uint32_t count_of(const std::vector<std::uint32_t>& list) noexcept {
+    return static_cast<std::uint32_t>(list.size());
+}
+
+bool lives(std::uint32_t generation) noexcept {
+    return generation % 2 != 0;
+}
+
+/// Reads a number that must be what it is here.
+void expect(block_reader& from, std::uint32_t here, std::string_view what) {
+    if (const auto there = from.number<std::uint32_t>(); there != here) {
+        from.refuse(4, std::string(what) + " is " + std::to_string(there) + "; here it is " +
+                           std::to_string(here));
+    }
+}
+
+/// Reads how many there are of something.
+std::uint32_t read_count(block_reader& from, std::uint64_t most, std::string_view what) {
+    const auto count = from.number<std::uint32_t>();
+    if (count > most) {
+        from.refuse(4, std::to_string(count) + " " + std::string(what) + "; here there are " +
+                           std::to_string(most) + " at most");
+    }
+    return count;
+}
+
+/// Which slots were named already.
+class named_slots {
+public:
+    named_slots(block_reader& from, const saved_pool& pool)
+        : from_(from), pool_(pool), named_(pool.generations.size()) {}
+
+    /// The last slots that were read: each is in service, in no other list, and in this one once.
+    void add(const std::vector<std::uint32_t>& slots, std::string_view list) {
+        for (std::size_t i = 0; i != slots.size(); ++i) {
+            const std::uint32_t slot = slots[i];
+            const std::size_t back = (slots.size() - i) * sizeof slot;
+            from_.require(slot < named_.size(), back,
+                          text(list, slot) + " is not among the " + std::to_string(named_.size()) +
+                              " in service");
+            from_.require(!named_[slot], back, text(list, slot) + " is named twice");
+            from_.require(lives(pool_.generations[slot]) == (&slots == &pool_.slots), back,
+                          text(list, slot) + " has generation " +
+                              std::to_string(pool_.generations[slot]) +
+                              (&slots == &pool_.slots ? ", which is that of no object"
+                                                      : ", which is that of an object"));
+            named_[slot] = true;
+        }
+        count_ += slots.size();
+    }
+
+    std::size_t count() const noexcept { return count_; }
+
+private:
+    static std::string text(std::string_view list, std::uint32_t slot) {
+        return std::string(list) + " slot " + std::to_string(slot);
+    }
+
+    block_reader& from_;
+    const saved_pool& pool_;
+    std::vector<bool> named_;
+    std::size_t count_ = 0;
+};
+
+void require_ascending(block_reader& from, const std::vector<std::uint32_t>& list, std::uint64_t limit,
+                       std::string_view what) {
+    std::uint64_t least = 0;
+    for (std::size_t i = 0; i != list.size(); ++i) {
+        from.require(list[i] >= least && list[i] < limit, (list.size() - i) * sizeof list[i],
+                     std::string(what) + " " + std::to_string(list[i]) + " is not from " +
+                         std::to_string(least) + " to before " + std::to_string(limit));
+        least = std::uint64_t{list[i]} + 1;
+    }
+}
+
+void read_generations(block_reader& from, saved_pool& pool, const pool_limits_of_snapshot& limits,
+                      std::uint32_t count) {
+    from.numbers(count, pool.generations);
+    std::size_t living = 0;
+    for (std::size_t slot = 0; slot != count; ++slot) {
+        const std::uint32_t generation = pool.generations[slot];
+        // That of the last object is followed by one of a slot that is used up.
+        from.require(generation >= pool.fresh_generation && generation <= limits.last_generation + 1,
+                     (count - slot) * sizeof generation,
+                     "slot " + std::to_string(slot) + " has generation " + std::to_string(generation) +
+                         "; allowed are " + std::to_string(pool.fresh_generation) + " to " +
+                         std::to_string(limits.last_generation + 1));
+        living += lives(generation) ? 1U : 0U;
+    }
+    pool.slots.reserve(living);
+}
+
+} // namespace
+
+std::uint64_t bytes_of(const saved_pool& pool) noexcept {
+    std::uint64_t numbers = 0;
+    for (const auto* list : {&pool.generations, &pool.slots, &pool.places, &pool.reserved, &pool.waiting,
+                             &pool.claims, &pool.claimed, &pool.returned}) {
+        numbers += list->size();
+    }
+    return header_bytes + numbers * sizeof(std::uint32_t);
+}
+
+void write(snapshot_writer& to, const saved_pool& pool) {
+    to.number(pool.widths);
+    to.number(pool.placement);
+    to.number(pool.id);
+    to.number(static_cast<std::uint32_t>(pool.type.encoding));
+    to.number(pool.type.version);
+    to.number(pool.type.size);
+    to.number(pool.type.alignment);
+    to.number(pool.fresh_generation);
+    to.number(count_of(pool.generations));
+    to.number(count_of(pool.slots));
+    to.number(count_of(pool.reserved));
+    to.number(count_of(pool.waiting));
+    to.number(count_of(pool.claims));
+    to.number(count_of(pool.returned));
+    to.number(pool.retired);
+    to.number(pool.returned_word);
+    to.number(pool.turn);
+    to.number(pool.claimed_ever);
+    for (const auto* list : {&pool.generations, &pool.slots, &pool.places, &pool.reserved, &pool.waiting,
+                             &pool.claims, &pool.claimed, &pool.returned}) {
+        to.numbers(*list);
+    }
+}
+
+saved_pool read_saved_pool(block_reader& from, const pool_limits_of_snapshot& limits) {
+    saved_pool pool;
+    pool.widths = from.number<std::uint32_t>();
+    if (pool.widths != limits.widths) {
+        from.refuse(4, "the handles have " + text_of_widths(pool.widths) +
+                           " bits for index, generation, pool id and user; here they have " +
+                           text_of_widths(limits.widths));
+    }
+    pool.placement = from.number<std::uint32_t>();
+    if (pool.placement != limits.placement) {
+        from.refuse(4, "the placement is " + std::string(name_of_placement(pool.placement)) +
+                           "; here it is " + std::string(name_of_placement(limits.placement)));
+    }
+    expect(from, limits.id, "the pool id");
+    pool.id = limits.id;
+    const auto encoding = from.number<std::uint32_t>();
+    if (encoding > static_cast<std::uint32_t>(object_encoding::archive)) {
+        from.refuse(4, "objects are encoded in way " + std::to_string(encoding) + "; known are 0 and 1");
+    }
+    pool.type.encoding = static_cast<object_encoding>(encoding);
+    pool.type.version = from.number<std::uint32_t>();
+    pool.type.size = from.number<std::uint64_t>();
+    pool.type.alignment = from.number<std::uint64_t>();
+    pool.fresh_generation = from.number<std::uint32_t>();
+    from.require(!lives(pool.fresh_generation) && pool.fresh_generation <= limits.last_generation + 1, 4,
+                 "fresh slots have generation " + std::to_string(pool.fresh_generation) +
+                     "; allowed are even ones to " + std::to_string(limits.last_generation + 1));
+    const std::uint32_t in_service = read_count(from, limits.slots, "slots are in service");
+    const std::uint32_t objects = read_count(from, limits.objects, "objects");
+    const std::uint32_t reserved = read_count(from, in_service, "slots are reserved");
+    const std::uint32_t waiting = read_count(from, in_service, "slots wait");
+    const std::uint32_t claims = read_count(from, 0xffff, "threads have claimed slots");
+    const std::uint32_t returned = read_count(from, in_service, "slots were returned");
+    pool.retired = read_count(from, in_service, "slots are retired");
+    pool.returned_word = from.number<std::uint32_t>();
+    from.require(pool.returned_word <= in_service / 64, 4,
+                 "a search of returned slots begins at word " + std::to_string(pool.returned_word) +
+                     "; the last one is " + std::to_string(in_service / 64));
+    pool.turn = from.number<std::uint64_t>();
+    pool.claimed_ever = from.number<std::uint64_t>();
+
+    read_generations(from, pool, limits, in_service);
+    named_slots named(from, pool);
+    from.numbers(objects, pool.slots);
+    named.add(pool.slots, "object: ");
+    if (pool.placement != 0) {
+        from.numbers(objects, pool.places);
+        require_ascending(from, pool.places, limits.places, "place");
+    }
+    from.numbers(reserved, pool.reserved);
+    named.add(pool.reserved, "reserved: ");
+    from.numbers(waiting, pool.waiting);
+    named.add(pool.waiting, "waiting: ");
+    from.numbers(claims, pool.claims);
+    std::uint64_t claimed = 0;
+    for (const std::uint32_t each : pool.claims) {
+        claimed += each;
+    }
+    from.require(claimed <= in_service, claims * sizeof(std::uint32_t),
+                 std::to_string(claimed) + " slots are claimed; there are " + std::to_string(in_service) +
+                     " in service");
+    from.numbers(claimed, pool.claimed);
+    named.add(pool.claimed, "claimed: ");
+    from.numbers(returned, pool.returned);
+    named.add(pool.returned, "returned: ");
+    const std::size_t left = in_service - named.count();
+    from.require(left == pool.retired, 0,
+                 std::to_string(left) + " slots are in no list, and " + std::to_string(pool.retired) +
+                     " are retired");
+    return pool;
+}
+
+} // namespace handlepool::detail
