@@ -58,15 +58,15 @@ public:
         for (std::size_t i = 0; i != slots.size(); ++i) {
             const std::uint32_t slot = slots[i];
             const std::size_t back = (slots.size() - i) * sizeof slot;
-            from_.require(slot < named_.size(), back,
-                          text(list, slot) + " is not among the " + std::to_string(named_.size()) +
-                              " in service");
-            from_.require(!named_[slot], back, text(list, slot) + " is named twice");
-            from_.require(lives(pool_.generations[slot]) == (&slots == &pool_.slots), back,
-                          text(list, slot) + " has generation " +
-                              std::to_string(pool_.generations[slot]) +
-                              (&slots == &pool_.slots ? ", which is that of no object"
-                                                      : ", which is that of an object"));
+            from_.require_that(slot < named_.size(), back,
+                               text(list, slot) + " is not among the " + std::to_string(named_.size()) +
+                                   " in service");
+            from_.require_that(!named_[slot], back, text(list, slot) + " is named twice");
+            from_.require_that(lives(pool_.generations[slot]) == (&slots == &pool_.slots), back,
+                               text(list, slot) + " has generation " +
+                                   std::to_string(pool_.generations[slot]) +
+                                   (&slots == &pool_.slots ? ", which is that of no object"
+                                                           : ", which is that of an object"));
             named_[slot] = true;
         }
         count_ += slots.size();
@@ -89,9 +89,9 @@ void require_ascending(block_reader& from, const std::vector<std::uint32_t>& lis
                        std::string_view what) {
     std::uint64_t least = 0;
     for (std::size_t i = 0; i != list.size(); ++i) {
-        from.require(list[i] >= least && list[i] < limit, (list.size() - i) * sizeof list[i],
-                     std::string(what) + " " + std::to_string(list[i]) + " is not from " +
-                         std::to_string(least) + " to before " + std::to_string(limit));
+        from.require_that(list[i] >= least && list[i] < limit, (list.size() - i) * sizeof list[i],
+                          std::string(what) + " " + std::to_string(list[i]) + " is not from " +
+                              std::to_string(least) + " to before " + std::to_string(limit));
         least = std::uint64_t{list[i]} + 1;
     }
 }
@@ -103,11 +103,11 @@ void read_generations(block_reader& from, saved_pool& pool, const pool_limits_of
     for (std::size_t slot = 0; slot != count; ++slot) {
         const std::uint32_t generation = pool.generations[slot];
         // That of the last object is followed by one of a slot that is used up.
-        from.require(generation >= pool.fresh_generation && generation <= limits.last_generation + 1,
-                     (count - slot) * sizeof generation,
-                     "slot " + std::to_string(slot) + " has generation " + std::to_string(generation) +
-                         "; allowed are " + std::to_string(pool.fresh_generation) + " to " +
-                         std::to_string(limits.last_generation + 1));
+        from.require_that(generation >= pool.fresh_generation && generation <= limits.last_generation + 1,
+                          (count - slot) * sizeof generation,
+                          "slot " + std::to_string(slot) + " has generation " + std::to_string(generation) +
+                              "; allowed are " + std::to_string(pool.fresh_generation) + " to " +
+                              std::to_string(limits.last_generation + 1));
         living += lives(generation) ? 1U : 0U;
     }
     pool.slots.reserve(living);
@@ -173,9 +173,9 @@ saved_pool read_saved_pool(block_reader& from, const pool_limits_of_snapshot& li
     pool.type.size = from.number<std::uint64_t>();
     pool.type.alignment = from.number<std::uint64_t>();
     pool.fresh_generation = from.number<std::uint32_t>();
-    from.require(!lives(pool.fresh_generation) && pool.fresh_generation <= limits.last_generation + 1, 4,
-                 "fresh slots have generation " + std::to_string(pool.fresh_generation) +
-                     "; allowed are even ones to " + std::to_string(limits.last_generation + 1));
+    from.require_that(!lives(pool.fresh_generation) && pool.fresh_generation <= limits.last_generation + 1, 4,
+                      "fresh slots have generation " + std::to_string(pool.fresh_generation) +
+                          "; allowed are even ones to " + std::to_string(limits.last_generation + 1));
     const std::uint32_t in_service = read_count(from, limits.slots, "slots are in service");
     const std::uint32_t objects = read_count(from, limits.objects, "objects");
     const std::uint32_t reserved = read_count(from, in_service, "slots are reserved");
@@ -184,9 +184,9 @@ saved_pool read_saved_pool(block_reader& from, const pool_limits_of_snapshot& li
     const std::uint32_t returned = read_count(from, in_service, "slots were returned");
     pool.retired = read_count(from, in_service, "slots are retired");
     pool.returned_word = from.number<std::uint32_t>();
-    from.require(pool.returned_word <= in_service / 64, 4,
-                 "a search of returned slots begins at word " + std::to_string(pool.returned_word) +
-                     "; the last one is " + std::to_string(in_service / 64));
+    from.require_that(pool.returned_word <= in_service / 64, 4,
+                      "a search of returned slots begins at word " + std::to_string(pool.returned_word) +
+                          "; the last one is " + std::to_string(in_service / 64));
     pool.turn = from.number<std::uint64_t>();
     pool.claimed_ever = from.number<std::uint64_t>();
 
@@ -207,17 +207,17 @@ saved_pool read_saved_pool(block_reader& from, const pool_limits_of_snapshot& li
     for (const std::uint32_t each : pool.claims) {
         claimed += each;
     }
-    from.require(claimed <= in_service, claims * sizeof(std::uint32_t),
-                 std::to_string(claimed) + " slots are claimed; there are " + std::to_string(in_service) +
-                     " in service");
+    from.require_that(claimed <= in_service, claims * sizeof(std::uint32_t),
+                      std::to_string(claimed) + " slots are claimed; there are " +
+                          std::to_string(in_service) + " in service");
     from.numbers(claimed, pool.claimed);
     named.add(pool.claimed, "claimed: ");
     from.numbers(returned, pool.returned);
     named.add(pool.returned, "returned: ");
     const std::size_t left = in_service - named.count();
-    from.require(left == pool.retired, 0,
-                 std::to_string(left) + " slots are in no list, and " + std::to_string(pool.retired) +
-                     " are retired");
+    from.require_that(left == pool.retired, 0,
+                      std::to_string(left) + " slots are in no list, and " + std::to_string(pool.retired) +
+                          " are retired");
     return pool;
 }
 

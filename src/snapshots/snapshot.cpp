@@ -20,8 +20,7 @@ detail::snapshot_entry::~snapshot_entry() = default;
 namespace {
 
 [[noreturn]] void refuse(std::string_view name, const std::string& problem) {
-    detail::throw_exception(
-        std::invalid_argument("snapshot, '" + detail::printable(name) + "': " + problem));
+    detail::throw_exception(std::invalid_argument("snapshot, '" + detail::printable(name) + "': " + problem));
 }
 
 std::string text_of(detail::block_kind kind) {
@@ -53,11 +52,12 @@ public:
                                                          detail::printable(each->name()) + '\''));
             }
             detail::block_reader from(*block, origin);
-            from.require(block->kind == each->kind(), 0,
-                         "the block is " + text_of(block->kind) + "; here it is " + text_of(each->kind()));
-            from.require(block->version == detail::snapshot_entry::version, 0,
-                         "the block has version " + std::to_string(block->version) + "; known is " +
-                             std::to_string(detail::snapshot_entry::version));
+            from.require_that(block->kind == each->kind(), 0,
+                              "the block is " + text_of(block->kind) + "; here it is " +
+                                  text_of(each->kind()));
+            from.require_that(block->version == detail::snapshot_entry::version, 0,
+                              "the block has version " + std::to_string(block->version) + "; known is " +
+                                  std::to_string(detail::snapshot_entry::version));
             each->read(from);
         }
     }

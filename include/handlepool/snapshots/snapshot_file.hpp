@@ -12,6 +12,7 @@
 /// see one of the snapshots that were written, whole.
 namespace handlepool {
 
+/// How a snapshot is written to a file.
 struct snapshot_file_options {
     /// Wait until the disk has the file, so that it outlives a crash of the system, too. Else the system
     /// writes it when it likes.

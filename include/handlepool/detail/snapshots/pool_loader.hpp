@@ -21,7 +21,8 @@ namespace handlepool::detail {
 /// Makes a pool what a snapshot says that it was, between two frames:
 ///
 /// ```
-///   erase_all() until the pool is empty ──▶ make_room() ──▶ rewrite() ──▶ end of the frame ──▶ report_births()
+///   erase_all() until the pool is empty ──▶ make_room() ──▶ rewrite() ──▶ end of the frame ──▶
+///   report_births()
 ///                    what the pool had, with hooks             ▲ can't fail, and nobody sees a part of it
 /// ```
 template <class T, class Config>
@@ -68,8 +69,8 @@ public:
     template <class PutIn>
     static void rewrite(cut_type& cut, const saved_pool& pool, PutIn put_in) noexcept {
         parts_type& parts = cut.parts();
-        const std::size_t in_service = greatest<std::size_t>(parts.allocator.list().fresh(),
-                                                             pool.generations.size());
+        const std::size_t in_service =
+            greatest<std::size_t>(parts.allocator.list().fresh(), pool.generations.size());
         parts.fresh_tag = layout::make_tag(pool.id, pool.fresh_generation);
         cut.count_reserved(pool.reserved.size(), cut.reserved());
         cut.count_objects(pool.slots.size(), 0);
@@ -136,10 +137,9 @@ private:
     static void restore_allocator(parts_type& parts, const saved_pool& pool) noexcept {
         auto& indices = parts.allocator.indices();
         indices.returned_words().reset();
-        indices.list().restore({.claimed = pool.claimed_ever,
-                                .waiting = pool.waiting.size(),
-                                .fresh = pool.generations.size()},
-                               [&pool](std::size_t i) { return pool.waiting[i]; });
+        indices.list().restore(
+            {.claimed = pool.claimed_ever, .waiting = pool.waiting.size(), .fresh = pool.generations.size()},
+            [&pool](std::size_t i) { return pool.waiting[i]; });
         const std::uint32_t* next = pool.claimed.data();
         for (std::size_t i = 0, last = parts.shards.count(); i != last; ++i) {
             const std::size_t claimed = i < pool.claims.size() ? pool.claims[i] : 0;
@@ -150,7 +150,8 @@ private:
                 indices.give_back(*next++);
             }
         }
-        for (const std::uint32_t* const end = pool.claimed.data() + pool.claimed.size(); next != end; ++next) {
+        for (const std::uint32_t* const end = pool.claimed.data() + pool.claimed.size(); next != end;
+             ++next) {
             indices.give_back(*next); // of threads that are not here
         }
         for (const std::uint32_t slot : pool.returned) {
@@ -168,7 +169,8 @@ private:
             parts.newborns.take_from(parts.shards[i].newborns);
         }
         std::size_t next = 0;
-        for (std::size_t group = 0, last = greatest(groups, parts.newborns.groups()); group != last; ++group) {
+        for (std::size_t group = 0, last = greatest(groups, parts.newborns.groups()); group != last;
+             ++group) {
             typename placement::places::group_state state;
             for (; next != pool.places.size() && pool.places[next] / size == group; ++next) {
                 state.promoted |= std::uint64_t{1} << pool.places[next] % size;

@@ -90,16 +90,15 @@ private:
         const freelist_position now = indices.list().position();
         pool.claimed_ever = now.claimed;
         pool.waiting.reserve(now.waiting);
-        indices.list().for_each_waiting(0,
-                                        [&pool](std::uint32_t slot) { pool.waiting.push_back(slot); });
+        indices.list().for_each_waiting(0, [&pool](std::uint32_t slot) { pool.waiting.push_back(slot); });
         for (std::size_t i = 0, last = parts.shards.count(); i != last; ++i) {
             const std::span<const std::uint32_t> unused = parts.shards[i].claim.unused();
             pool.claims.push_back(static_cast<std::uint32_t>(unused.size()));
             pool.claimed.insert(pool.claimed.end(), unused.begin(), unused.end());
         }
         if (indices.returned().waiting() != 0) {
-            indices.returned_words().for_each(
-                now.fresh, [&pool](std::uint32_t slot) { pool.returned.push_back(slot); });
+            indices.returned_words().for_each(now.fresh,
+                                              [&pool](std::uint32_t slot) { pool.returned.push_back(slot); });
             pool.returned_word = static_cast<std::uint32_t>(indices.returned_words().next_word());
         }
         pool.retired = static_cast<std::uint32_t>(parts.allocator.retired());

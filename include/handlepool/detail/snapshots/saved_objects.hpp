@@ -40,7 +40,7 @@ inline void require_encoding(block_reader& from, const saved_type& there, const 
                    : std::to_string(type.size) + " bytes, aligned to " + std::to_string(type.alignment) +
                          ", of version " + std::to_string(type.version);
     };
-    from.require(there == here, 0, "objects are " + text(there) + "; here they are " + text(here));
+    from.require_that(there == here, 0, "objects are " + text(there) + "; here they are " + text(here));
 }
 
 /// Objects that consist of bytes, each as it lies in memory, one after the other.
@@ -132,9 +132,9 @@ public:
 
     void read(block_reader& from, std::size_t count, const saved_type& there) {
         require_encoding(from, there, type());
-        from.require(from.left() / sizeof(std::uint64_t) >= count, 0,
-                     "the sizes of " + std::to_string(count) + " objects are expected, and " +
-                         std::to_string(from.left()) + " bytes are left");
+        from.require_that(from.left() / sizeof(std::uint64_t) >= count, 0,
+                          "the sizes of " + std::to_string(count) + " objects are expected, and " +
+                              std::to_string(from.left()) + " bytes are left");
         std::vector<std::uint64_t> sizes(count);
         for (std::uint64_t& each : sizes) {
             each = from.number<std::uint64_t>();

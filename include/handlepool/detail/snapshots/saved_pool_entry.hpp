@@ -51,13 +51,14 @@ public:
 
     void read(block_reader& from) override {
         const pool_geometry& geometry = core_.geometry();
-        read_ = read_saved_pool(from, {.widths = widths_of_layout<layout>(),
-                                       .placement = placement_number<typename Config::placement>,
-                                       .id = core_.id(),
-                                       .last_generation = layout::last_generation,
-                                       .slots = geometry.slot_limit,
-                                       .objects = geometry.capacity,
-                                       .places = std::uint64_t{geometry.nursery_chunks} * Config::policy::nursery_chunk});
+        read_ = read_saved_pool(
+            from, {.widths = widths_of_layout<layout>(),
+                   .placement = placement_number<typename Config::placement>,
+                   .id = core_.id(),
+                   .last_generation = layout::last_generation,
+                   .slots = geometry.slot_limit,
+                   .objects = geometry.capacity,
+                   .places = std::uint64_t{geometry.nursery_chunks} * Config::policy::nursery_chunk});
         objects_.read(from, read_.slots.size(), read_.type);
         from.require_end();
     }

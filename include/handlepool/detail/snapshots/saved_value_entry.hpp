@@ -56,9 +56,9 @@ public:
     }
     void read(block_reader& from) override {
         const auto there = from.number<std::uint32_t>();
-        from.require(there == snapshot_version<Value>(), sizeof there,
-                     "the value is of version " + std::to_string(there) + "; here it is " +
-                         std::to_string(snapshot_version<Value>()));
+        from.require_that(there == snapshot_version<Value>(), sizeof there,
+                          "the value is of version " + std::to_string(there) + "; here it is " +
+                              std::to_string(snapshot_version<Value>()));
         read_archived(from, from.left(), "the value",
                       [this](std::istream& in) { read_.emplace(archive_.load(in)); });
     }

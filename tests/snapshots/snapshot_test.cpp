@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: MIT
+
+#include <handlepool/exclusive_pool.hpp>
+#include <handlepool/handle_set.hpp>
+#include <handlepool/pool.hpp>
+#include <handlepool/raw_pool.hpp>
+#include <handlepool/snapshots/snapshot.hpp>
+#include <handlepool/stable_pool.hpp>
+#include <handlepool/time/capture_ring.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <tests/snapshots/made_snapshot.hpp>
+#include <tests/support/message_of.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <istream>
+#include <memory>
+#include <optional>
+#include <ostream>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace handlepool::test {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+struct crate {
+    std::uint32_t weight = 0;
+    std::uint32_t content = 0;
+};
+struct label {
+    explicit label(std::string words = {}) : text(std::move(words)) {}
+    std::string text;
+};
+struct label_archive {
+    void save(std::ostream& out, const label& saved) const { out << saved.text; }
+    label load(std::istream& in) const {
+        std::string words;
+        std::getline(in, words, '\0');
+        if (words == "?") {
+            throw std::runtime_error("nobody can read this");
+        }
+        in.clear();
+        return label(words);
+    }
+};
+void copy_bytes(void* to, void* from, void*) noexcept {
+    std::memcpy(to, from, 12);
+}
+struct score {
+    static constexpr std::uint32_t snapshot_version = 2;
+    int points = 0;
+};
+struct older_score {
+    static constexpr std::uint32_t snapshot_version = 1;
+    int points = 0;
+};
+
+class snapshot_test : public testing::Test {
+protected:
+    using crates_type = pool<crate>;
+    using labels_type = stable_pool<label>;
+
+    snapshot_test() {
+        add(all_);
+        heavy_ = crates_->emplace(crate{9, 1});
+        light_ = crates_->emplace(crate{1, 2});
+        word_ = labels_->emplace("word");
+    }
+
+    static pool_options options(const char* name, unsigned id) {
+        return {.name = name, .capacity = 100, .pool_id = id};
+    }
+    void add(snapshot& to) {
+        to.add("crates", *crates_);
+        to.add("labels", *labels_, label_archive());
+        to.add("score", score_);
+    }
+    snapshot_bytes saved() {
+        snapshot_bytes bytes;
+        all_.save(bytes);
+        return bytes;
+    }
+    std::string refusal(const snapshot_bytes& bytes) {
+        return message_of<invalid_snapshot>([&] { all_.load(bytes, "game"); });
+    }
+    /// What is there is what was there at first.
+    void expect_as_made() {
+        ASSERT_TRUE(crates_->contains(heavy_));
+        EXPECT_EQ(crates_->find(heavy_)->weight, 9U);
+        ASSERT_TRUE(crates_->contains(light_));
+        ASSERT_TRUE(labels_->contains(word_));
+        EXPECT_EQ(labels_->find(word_)->text, "word");
+        EXPECT_EQ(crates_->size(), 2U);
+        EXPECT_EQ(labels_->size(), 1U);
+    }
+
+    std::unique_ptr<crates_type> crates_ = std::make_unique<crates_type>(options("crates", 901));
+    std::unique_ptr<labels_type> labels_ = std::make_unique<labels_type>(options("labels", 902));
+    score score_;
+    snapshot all_;
+    handle<crate> heavy_;
+    handle<crate> light_;
+    handle<label> word_;
+};
+
+TEST_F(snapshot_test, all_is_as_it_was_saved) {
+    score_.points = 7;
+    const handle<crate> reserved = crates_->reserve_handle();
+    const snapshot_bytes bytes = saved();
+    score_.points = 8;
+    crates_->erase(heavy_);
+    crates_->find(light_)->weight = 5;
+    const handle<crate> undone = crates_->emplace(crate{3, 3});
+    crates_->compact();
+    labels_->clear();
+    labels_->compact();
+    labels_->emplace("another");
+    EXPECT_THAT(all_.load(bytes), IsEmpty());
+    expect_as_made();
+    EXPECT_EQ(score_.points, 7);
+    EXPECT_EQ(crates_->find(light_)->weight, 1U);
+    EXPECT_FALSE(crates_->contains(undone));
+    EXPECT_EQ(crates_->state(reserved), handle_state::reserved);
+    EXPECT_EQ(crates_->emplace(crate{4, 4}), undone); // the next one, as then
+    EXPECT_EQ(crates_->items().size(), 2U);
+    all_.load(bytes); // again
+    expect_as_made();
+}
+
+TEST_F(snapshot_test, other_pools_of_the_same_ids_go_on_from_it) {
+    const snapshot_bytes bytes = saved();
+    crates_.reset();
+    labels_.reset();
+    crates_ =
+        std::make_unique<crates_type>(pool_options{.name = "more crates", .capacity = 1'000, .pool_id = 901});
+    labels_ = std::make_unique<labels_type>(options("labels", 902));
+    snapshot other;
+    other.add("labels", *labels_, label_archive());
+    other.add("crates", *crates_);
+    EXPECT_THAT(other.load(bytes), ElementsAre("score"));
+    expect_as_made();
+}
+
+TEST_F(snapshot_test, nothing_and_nobody) {
+    snapshot none;
+    snapshot_bytes bytes;
+    none.save(bytes);
+    EXPECT_THAT(none.load(bytes), IsEmpty());
+    EXPECT_EQ(refusal(bytes), "snapshot 'game': there is no block 'crates'");
+    crates_->clear();
+    labels_->clear();
+    const snapshot_bytes empty = saved();
+    crates_->emplace(crate());
+    all_.load(empty);
+    EXPECT_EQ(crates_->size(), 0U);
+    EXPECT_FALSE(crates_->contains(heavy_));
+    EXPECT_TRUE(crates_->idle());
+}
+
+TEST_F(snapshot_test, hooks_and_containers_are_told) {
+    handle_set<crate> marked;
+    marked.attach(*crates_);
+    marked.insert(heavy_);
+    const snapshot_bytes bytes = saved();
+    std::vector<std::string> told;
+    const scoped_hook ends = crates_->on_destroy(
+        [&](handle<crate>, crate& ended) { told.push_back("end " + std::to_string(ended.weight)); });
+    const scoped_hook births = crates_->on_birth([&](handle<crate>, crate& born) {
+        told.push_back("birth " + std::to_string(born.weight) + " of " + std::to_string(crates_->size()) +
+                       " and " + std::to_string(labels_->size()));
+    });
+    crates_->find(heavy_)->weight = 10;
+    labels_->clear();
+    all_.load(bytes);
+    EXPECT_THAT(told, ElementsAre("end 10", "end 1", "birth 9 of 2 and 1", "birth 1 of 2 and 1"));
+    EXPECT_EQ(marked.size(), 0U);
+}
+
+TEST_F(snapshot_test, logs_have_records_and_rings_go_back_to_before) {
+    change_log log(*crates_);
+    capture_ring ring(log);
+    ring.capture(1);
+    const snapshot_bytes bytes = saved();
+    crates_->find(heavy_)->weight = 20;
+    log.mark(heavy_);
+    crates_->erase(light_);
+    const handle<crate> later = crates_->emplace(crate{7, 7});
+    ring.capture(2);
+    const std::uint64_t seen = log.frame();
+    all_.load(bytes);
+    expect_as_made();
+    const auto records = log.changes_since(seen);
+    ASSERT_TRUE(records);
+    std::vector<handle<crate>> ended;
+    std::vector<handle<crate>> born;
+    for (const auto& record : *records) {
+        for (const auto& each : record.destroyed) {
+            ended.push_back(each.handle);
+        }
+        for (const auto& each : record.born) {
+            born.push_back(each.handle);
+        }
+    }
+    EXPECT_THAT(ended, ElementsAre(heavy_, later));
+    EXPECT_THAT(born, ElementsAre(heavy_, light_));
+    ring.restore(2);
+    EXPECT_EQ(crates_->find(heavy_)->weight, 20U);
+    EXPECT_TRUE(crates_->contains(later));
+    EXPECT_FALSE(crates_->contains(light_));
+    ring.restore(1);
+    expect_as_made();
+}
+
+TEST_F(snapshot_test, raw_objects_that_consist_of_bytes) {
+    raw_pool<> bytes_of(options("raw", 903), {.size = 12, .alignment = 4});
+    const auto made = bytes_of.emplace([](void* memory) { *static_cast<int*>(memory) = 77; });
+    snapshot all;
+    all.add("raw", bytes_of);
+    snapshot_bytes bytes;
+    all.save(bytes);
+    bytes_of.clear();
+    all.load(bytes);
+    EXPECT_EQ(*static_cast<const int*>(bytes_of.find(made)), 77);
+    raw_pool<> with_functions(
+        options("other", 904),
+        {.size = 12, .alignment = 4, .relocate = copy_bytes, .destroy = [](void*, void*) noexcept {}});
+    EXPECT_EQ(
+        message_of<std::invalid_argument>([&] { all.add("other", with_functions); }),
+        "snapshot, 'other': a raw_type with a function to relocate or destroy objects is no type of such "
+        "that consist of bytes");
+}
+
+TEST_F(snapshot_test, refuses_names) {
+    EXPECT_EQ(message_of<std::invalid_argument>([&] { all_.add("score", score_); }),
+              "snapshot, 'score': something has been added under this name already");
+    EXPECT_EQ(message_of<std::invalid_argument>([&] { all_.add("", score_); }),
+              "snapshot, '': the name has 0 bytes; 1 to 255 are allowed");
+}
+
+TEST_F(snapshot_test, refuses_what_others_saved) {
+    const auto saved_by = [](auto add) {
+        snapshot other;
+        add(other);
+        snapshot_bytes bytes;
+        other.save(bytes);
+        return bytes;
+    };
+    older_score old;
+    snapshot mine;
+    mine.add("score", score_);
+    const auto mine_refuses = [&](const snapshot_bytes& bytes) {
+        return message_of<invalid_snapshot>([&] { mine.load(bytes, "game"); });
+    };
+    EXPECT_EQ(mine_refuses(saved_by([&](snapshot& other) { other.add("score", old); })),
+              "snapshot 'game', byte 56, block 'score': the value is of version 1; here it is 2");
+    EXPECT_EQ(mine_refuses(saved_by([&](snapshot& other) { other.add("score", *crates_); })),
+              "snapshot 'game', byte 56, block 'score': the block is a pool; here it is a value");
+    snapshot crates;
+    crates.add("crates", *crates_);
+    const auto crates_refuse = [&](const snapshot_bytes& bytes) {
+        return message_of<invalid_snapshot>([&] { crates.load(bytes, "game"); });
+    };
+    EXPECT_EQ(
+        crates_refuse(saved_by([&](snapshot& other) { other.add("crates", *labels_, label_archive()); })),
+        "snapshot 'game', byte 60, block 'crates': the placement is stable; here it is dense");
+    pool<crate> of_another_id(options("crates", 905));
+    EXPECT_EQ(crates_refuse(saved_by([&](snapshot& other) { other.add("crates", of_another_id); })),
+              "snapshot 'game', byte 64, block 'crates': the pool id is 905; here it is 901");
+    const snapshot_bytes bytes = saved();
+    crates_.reset();
+    pool<std::uint64_t> numbers(options("crates", 901));
+    snapshot of_numbers;
+    of_numbers.add("crates", numbers);
+    EXPECT_EQ(
+        message_of<invalid_snapshot>([&] { of_numbers.load(bytes, "game"); }),
+        "snapshot 'game', byte 164, block 'crates': objects are 8 bytes, aligned to 4, of version 0; here "
+        "they are 8 bytes, aligned to 8, of version 0");
+}
+
+TEST_F(snapshot_test, refuses_more_than_there_is_room_for) {
+    const snapshot_bytes bytes = saved();
+    crates_.reset();
+    crates_ = std::make_unique<crates_type>(pool_options{.name = "small", .capacity = 1, .pool_id = 901});
+    snapshot small;
+    small.add("crates", *crates_);
+    EXPECT_EQ(message_of<invalid_snapshot>([&] { small.load(bytes, "game"); }),
+              "snapshot 'game', byte 100, block 'crates': 2 objects; here there are 1 at most");
+    EXPECT_EQ(crates_->size(), 0U);
+}
+
+TEST_F(snapshot_test, says_what_an_archive_could_not_read) {
+    labels_->emplace("?");
+    const snapshot_bytes bytes = saved();
+    labels_->erase(labels_->entries().begin()->handle);
+    EXPECT_THAT(refusal(bytes),
+                testing::EndsWith(", block 'labels': object 1 can't be read: nobody can read this"));
+}
+
+TEST_F(snapshot_test, is_not_made_under_exclusive_access) {
+    snapshot_bytes bytes;
+    {
+        auto alone = crates_->exclusive_access();
+        EXPECT_THROW(all_.save(bytes), compaction_conflict);
+        EXPECT_THAT(bytes, IsEmpty());
+    }
+    bytes = saved();
+    {
+        auto alone = labels_->exclusive_access();
+        EXPECT_THROW(all_.load(bytes), compaction_conflict);
+    }
+    expect_as_made();
+    crates_->compact(); // its gate is open again
+}
+
+/// Each bit of the payloads, with the right hash.
+TEST_F(snapshot_test, takes_no_payload_for_right_that_is_not) {
+    const handle<crate> dead = crates_->emplace(crate{2, 2});
+    crates_->erase(dead);
+    const handle<crate> reserved = crates_->reserve_handle();
+    const snapshot_bytes good = saved();
+    std::size_t refused = 0;
+    std::size_t taken = 0;
+    const detail::snapshot_blocks blocks(good, "good");
+    for (const detail::snapshot_block& block : blocks.all()) {
+        for (std::size_t bit = 0; bit != 8 * block.payload.size(); ++bit) {
+            snapshot_bytes bytes = good;
+            bytes[block.offset + bit / 8] ^= std::byte{1} << (bit % 8);
+            const std::size_t padded = (block.payload.size() + 7) / 8 * 8;
+            put_hash(bytes, block.offset + padded,
+                     std::span(bytes).subspan(block.offset, block.payload.size()));
+            try {
+                all_.load(bytes);
+                ++taken; // another value, or another handle
+                snapshot_bytes again;
+                all_.save(again);
+                all_.load(again);
+                crates_->emplace(crate());
+                labels_->emplace("next");
+                crates_->compact();
+                labels_->compact();
+                all_.load(good);
+            } catch (const invalid_snapshot&) {
+                ++refused;
+            }
+            ASSERT_NO_FATAL_FAILURE(expect_as_made());
+            ASSERT_EQ(crates_->state(reserved), handle_state::reserved);
+            ASSERT_EQ(crates_->state(dead), handle_state::stale);
+        }
+    }
+    EXPECT_GT(refused, 10 * taken / 11);
+    EXPECT_GT(taken, 0U);
+}
+
+} // namespace
+} // namespace handlepool::test
