@@ -283,6 +283,47 @@ TEST_F(change_log_test, exclusive_access_is_one_frame) {
     EXPECT_EQ(log_.changes_since(3)->front().born.size(), 1U);
 }
 
+/// Calls what a test wants when it ends.
+struct ending_number {
+    explicit ending_number(int what) : number(what) {}
+    ending_number(ending_number&& other) noexcept : number(std::exchange(other.number, 0)) {}
+    ending_number& operator=(ending_number&&) = delete;
+    ~ending_number() {
+        if (number != 0 && at_end) {
+            at_end();
+        }
+    }
+
+    int number;
+    static inline std::function<void()> at_end;
+};
+
+TEST(change_log_destructors, may_create_where_the_last_object_was_that_fills_the_hole) {
+    pool<ending_number> numbers({.name = "numbers", .capacity = 10});
+    const change_log log(numbers, {.check_marks = false});
+    using record_type = decltype(log)::record_type;
+    const auto first = numbers.emplace(1);
+    const auto second = numbers.emplace(2);
+    const auto third = numbers.emplace(3);
+    numbers.compact();
+    pool<ending_number>::handle_type born;
+    {
+        auto alone = numbers.exclusive_access();
+        ending_number::at_end = [&] { born = alone.emplace(4); };
+        alone.erase(first); // the third moves to 0, and the newborn comes to 2
+        ending_number::at_end = nullptr;
+    }
+    record_type record;
+    record.frame = 2;
+    record.born = {{born, 2}};
+    record.destroyed = {{first, 0}};
+    record.moved = {{third, 2, 0}};
+    record.size = 3;
+    EXPECT_EQ(log.changes_since(1)->front(), record);
+    EXPECT_THAT(log.upload_ranges(1), Optional(ElementsAre(position_range{0, 1}, position_range{2, 3})));
+    EXPECT_EQ(numbers.handle_at(1), second);
+}
+
 TEST_F(change_log_test, readers_join_the_frames_that_they_have_not_seen) {
     log_.mark(handles_[0]);
     pool_.compact();

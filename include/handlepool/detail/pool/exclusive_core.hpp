@@ -147,7 +147,7 @@ public:
         if ((special_ & (queue_removals | watches_removals)) != 0) [[unlikely]] {
             return erase_specially(handle);
         }
-        return erase_at_once(handle, [](location) {});
+        return erase_at_once(handle, [](location) {}, [] {});
     }
 
     template <class Handle, class Range>
@@ -483,9 +483,9 @@ private:
     }
 
     /// Erases a living object of the store. Calls `before(place)` when no handle resolves any more, before it
-    /// ends.
-    template <class Before>
-    HANDLEPOOL_ALWAYS_INLINE bool erase_at_once(value_type handle, Before before) noexcept {
+    /// ends, and `after()` when it has left the store, before others come that its destructor has created.
+    template <class Before, class After>
+    HANDLEPOOL_ALWAYS_INLINE bool erase_at_once(value_type handle, Before before, After after) noexcept {
         if (!slots_.is_alive_alone(handle)) {
             return false;
         }
@@ -500,6 +500,7 @@ private:
         before(where);
         end_object(handle, where);
         store_type::remove(parts, where);
+        after();
         release(parts, slot, tag);
         if (parts.ends_objects()) {
             settle_step();
@@ -510,11 +511,13 @@ private:
         if ((special_ & queue_removals) != 0) {
             return erase_queued(handle);
         }
-        const bool erased = erase_at_once(handle, [this, handle](location where) {
-            const ending_step now(*this, 1);
-            pool_.compactor_.report_removal(layout::without_user(handle), where);
-        });
-        note_positions();
+        const bool erased = erase_at_once(
+            handle,
+            [this, handle](location where) {
+                const ending_step now(*this, 1);
+                pool_.compactor_.report_removal(layout::without_user(handle), where);
+            },
+            [this] { note_positions(); });
         settle_step();
         return erased;
     }
