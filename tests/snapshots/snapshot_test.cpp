@@ -22,6 +22,7 @@
 #include <ostream>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -147,6 +148,60 @@ TEST_F(snapshot_test, other_pools_of_the_same_ids_go_on_from_it) {
     other.add("crates", *crates_);
     EXPECT_THAT(other.load(bytes), ElementsAre("score"));
     expect_as_made();
+}
+
+TEST_F(snapshot_test, slots_of_threads_that_are_not_there_are_not_lost) {
+    for (int i = 0; i != 3; ++i) { // each claims some for later
+        std::thread([this] {
+            crates_->emplace(crate());
+            labels_->emplace("of another thread");
+        }).join();
+    }
+    const snapshot_bytes bytes = saved();
+    crates_.reset();
+    labels_.reset();
+    std::thread([&] { // the only one from here on
+        crates_ = std::make_unique<crates_type>(options("crates", 901));
+        labels_ = std::make_unique<labels_type>(options("labels", 902));
+        snapshot again;
+        add(again);
+        again.load(bytes);
+        for (std::size_t size = 5; size != 100; ++size) {
+            ASSERT_TRUE(crates_->try_emplace(crate())) << size;
+        }
+        for (std::size_t size = 4; size != 100; ++size) {
+            ASSERT_TRUE(labels_->try_emplace("next")) << size;
+        }
+        EXPECT_FALSE(crates_->try_emplace(crate()));
+        EXPECT_FALSE(labels_->try_emplace("next"));
+    })
+        .join();
+    EXPECT_TRUE(crates_->contains(heavy_));
+}
+
+TEST_F(snapshot_test, holes_of_a_stable_pool_are_filled) {
+    std::vector<handle<label>> many{word_};
+    while (const handle<label> next = labels_->try_emplace("many")) {
+        many.push_back(next);
+    }
+    labels_->compact();
+    for (std::size_t i = 1; i < many.size(); i += 2) {
+        labels_->erase(many[i]);
+    }
+    const snapshot_bytes bytes = saved();
+    std::vector<const label*> then;
+    labels_->for_each([&then](const label& each) { then.push_back(&each); });
+    labels_->clear();
+    labels_->compact();
+    labels_->shrink_to_fit();
+    all_.load(bytes);
+    std::vector<const label*> now;
+    labels_->for_each([&now](const label& each) { now.push_back(&each); });
+    EXPECT_EQ(now, then); // the same places
+    const label* const last = now.back();
+    for (std::size_t i = 0; i != 10; ++i) {
+        EXPECT_LT(labels_->find(labels_->emplace("next")), last); // in holes, without a compaction
+    }
 }
 
 TEST_F(snapshot_test, nothing_and_nobody) {
