@@ -16,6 +16,8 @@ bytes_buffer::bytes_buffer(std::span<const std::byte> bytes) {
 // Here, so that a program has one table of its functions.
 bytes_buffer::~bytes_buffer() = default;
 
+#ifdef __cpp_exceptions
+
 void throw_unreadable(block_reader& from, std::size_t bytes, std::string_view value,
                       const std::exception_ptr& error) {
     std::string problem;
@@ -28,5 +30,15 @@ void throw_unreadable(block_reader& from, std::size_t bytes, std::string_view va
     }
     from.refuse(bytes, problem);
 }
+
+#else
+
+// Nothing is thrown that capture_exception() would return.
+void throw_unreadable(block_reader& from, std::size_t bytes, std::string_view value,
+                      const std::exception_ptr&) {
+    from.refuse(bytes, value);
+}
+
+#endif
 
 } // namespace handlepool::detail

@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <cstring>
 #include <istream>
+#include <latch>
 #include <memory>
 #include <optional>
 #include <ostream>
@@ -151,22 +152,35 @@ TEST_F(snapshot_test, other_pools_of_the_same_ids_go_on_from_it) {
 }
 
 TEST_F(snapshot_test, slots_of_threads_that_are_not_there_are_not_lost) {
-    for (int i = 0; i != 3; ++i) { // each claims some for later
-        std::thread([this] {
+    const pool_options of_many{.name = "many crates", .capacity = 5'000, .pool_id = 901};
+    crates_.reset();
+    crates_ = std::make_unique<crates_type>(of_many);
+    heavy_ = crates_->emplace(crate{9, 9});
+    snapshot all;
+    add(all);
+    std::vector<std::thread> threads;
+    std::latch all_have_made(3); // so none has the number of one that has ended
+    for (int i = 0; i != 3; ++i) {
+        threads.emplace_back([&] { // which claims some slots for later
             crates_->emplace(crate());
             labels_->emplace("of another thread");
-        }).join();
+            all_have_made.arrive_and_wait();
+        });
     }
-    const snapshot_bytes bytes = saved();
+    for (std::thread& each : threads) {
+        each.join();
+    }
+    snapshot_bytes bytes;
+    all.save(bytes);
     crates_.reset();
     labels_.reset();
     std::thread([&] { // the only one from here on
-        crates_ = std::make_unique<crates_type>(options("crates", 901));
+        crates_ = std::make_unique<crates_type>(of_many);
         labels_ = std::make_unique<labels_type>(options("labels", 902));
         snapshot again;
         add(again);
         again.load(bytes);
-        for (std::size_t size = 5; size != 100; ++size) {
+        for (std::size_t size = 4; size != of_many.capacity; ++size) {
             ASSERT_TRUE(crates_->try_emplace(crate())) << size;
         }
         for (std::size_t size = 4; size != 100; ++size) {
