@@ -78,10 +78,36 @@ class ListSnapshot(unittest.TestCase):
                 {"name": "a day", "kind": "value", "version": 1, "offset": 112, "bytes": 0, "hash": "2d06800538d394c2"},
             ]}])
 
+    def test_objects_of_pools(self):
+        file = CORPUS / "pools"
+        checked = "hashes checked" if HAS_HASHES else "hashes not checked, for lack of the Python module xxhash"
+        self.assertEqual(self.run_tool("--objects", file), (0, f"""{file}: format 1, 512 bytes, 3 blocks, {checked}
+  byte  kind   version  bytes  name
+    56  pool         1    140  numbers
+   248  pool         1    140  texts
+   440  value        1      8  score
+  numbers: dense, pool id 3, 2 objects of 8 bytes, 4 slots, 1 reserved, 0 retired
+    0xc0000100000002  byte 180, 8 bytes
+    0xc0000100000001  byte 188, 8 bytes
+  texts: stable, pool id 4, 2 objects, archived, 2 slots, 0 reserved, 0 retired
+    0x100000100000000  byte 380, 3 bytes, place 0
+    0x100000100000001  byte 383, 5 bytes, place 1
+""", ""))
+        data = file.read_bytes()
+        self.assertEqual((data[180:188], data[380:388]), (struct.pack("<Q", 33), b"onethree"))
+        code, output, errors = self.run_tool("--json", file)
+        self.assertEqual((code, errors), (0, ""))
+        self.assertEqual([each.get("pool") for each in json.loads(output)[0]["blocks"]], [
+            {"id": 3, "placement": "dense", "objects": 2, "encoding": "bytes", "type_version": 0, "slots": 4, "reserved": 1,
+             "waiting": 1, "claimed": 0, "returned": 0, "retired": 0, "object_bytes": 8, "object_alignment": 8},
+            {"id": 4, "placement": "stable", "objects": 2, "encoding": "archive", "type_version": 0, "slots": 2, "reserved": 0,
+             "waiting": 0, "claimed": 0, "returned": 0, "retired": 0},
+            None])
+
     def test_help(self):
         code, output, errors = self.run_tool("--help")
         self.assertEqual((code, errors), (0, ""))
-        self.assertTrue(output.startswith("usage: tools/snapshots/list_snapshot [--json] FILE...\n"))
+        self.assertTrue(output.startswith("usage: tools/snapshots/list_snapshot [--objects] [--json] FILE...\n"))
         self.assertIn("\nexamples:\n  tools/snapshots/list_snapshot ", output)
 
     def test_wrong_calls(self):

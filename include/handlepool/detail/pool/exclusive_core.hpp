@@ -590,7 +590,6 @@ private:
             });
         }
         store_type::remove_all(parts_);
-        note_positions();
         settle_step();
     }
 
