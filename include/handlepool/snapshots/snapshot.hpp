@@ -51,7 +51,8 @@ namespace handlepool {
 /// What it had is erased first, as anybody would erase it: hooks of on_destroy() are called for it, and those
 /// of on_birth() for what was loaded, all when every pool of the snapshot is there. Containers that are
 /// attached to the pool lose their members. A change_log tells of both; captures of a capture_ring stay, and
-/// can be restored. Handles that were given out since the save can name other objects later.
+/// can be restored. Handles that were given out since the save can name other objects later, also of the
+/// next pool with this id.
 ///
 /// Objects are saved as their bytes, if they are trivially copyable, or by functions of the program:
 ///
