@@ -529,9 +529,9 @@ TYPED_TEST(lives_that_stay, leave_their_places_to_others_until_they_come_back) {
     auto& ring = this->ring_;
     const auto a = pool.emplace(1);
     const auto b = pool.emplace(2);
-    for (int i = 3; i != 6; ++i) {
-        pool.emplace(i);
-    }
+    const auto c = pool.emplace(3);
+    pool.emplace(4);
+    pool.emplace(5);
     ring.capture(1);
     const auto first = this->places();
     pool.erase(a);
@@ -547,6 +547,7 @@ TYPED_TEST(lives_that_stay, leave_their_places_to_others_until_they_come_back) {
     pool.erase(e);
     ring.capture(4);
     pool.emplace(8);
+    this->log_.edit(c)->change(3);
 
     unique_life::moves.clear();
     ring.restore(3);
