@@ -16,8 +16,8 @@
 /// - emplace_with(fill) calls `fill(handle, object)`, which fills the cleared object.
 /// - When an assignment throws, the object is cleared and stays kept; a constructor that throws leaves
 ///   nothing.
-/// - T's destructor runs when the pool ends, in reset(), in shrink_to_fit() and when a capture is restored,
-///   for cleared objects only. It
-///   must not create objects of the same pool. shrink_to_fit() leaves what is kept in the places that other
-///   threads have claimed, where they create their next objects: 63 at most for each.
+/// - T's destructor runs when the pool ends, in reset(), in shrink_to_fit() and by a capture_ring, for
+///   objects that are cleared or were moved from. It must not create objects of the same pool.
+///   shrink_to_fit() leaves what is kept in the places that other threads have claimed, where they create
+///   their next objects: 63 at most for each.
 /// - In stats() a cleared object counts as destroyed. What kept objects own is not in its bytes.

@@ -130,17 +130,16 @@ using lives_placements = testing::Types<dense_placement, stable_placement, recyc
 TYPED_TEST_SUITE(captured_lives, lives_placements);
 
 TYPED_TEST(captured_lives, come_back_as_themselves) {
-    using handle_type = typename TestFixture::handle_type;
-    const handle_type a = this->pool_.emplace(1);
-    const handle_type b = this->pool_.emplace(2);
-    const handle_type c = this->pool_.emplace(3);
+    const auto a = this->pool_.emplace(1);
+    const auto b = this->pool_.emplace(2);
+    const auto c = this->pool_.emplace(3);
     this->ring_->capture(1);
     const int* const socket = this->pool_[a].socket();
     const auto places = this->places();
     this->log_.edit(c)->change(30);
     this->pool_.erase(a);
     this->pool_.erase(b);
-    const handle_type d = this->pool_.emplace(4);
+    const auto d = this->pool_.emplace(4);
     this->ring_->capture(2);
     EXPECT_EQ(unique_life::living, 4);
     EXPECT_THAT(this->ring_->restore(1), ElementsAre(d));
@@ -152,11 +151,10 @@ TYPED_TEST(captured_lives, come_back_as_themselves) {
 }
 
 TYPED_TEST(captured_lives, are_kept_until_nothing_brings_them_back) {
-    using handle_type = typename TestFixture::handle_type;
     std::vector<int> ended;
     unique_life::at_end = [&](int number) { ended.push_back(number); };
-    const handle_type a = this->pool_.emplace(1);
-    const handle_type b = this->pool_.emplace(2);
+    const auto a = this->pool_.emplace(1);
+    const auto b = this->pool_.emplace(2);
     this->ring_->capture(1);
     this->pool_.erase(a);
     this->ring_->capture(2);
@@ -173,7 +171,6 @@ TYPED_TEST(captured_lives, are_kept_until_nothing_brings_them_back) {
 }
 
 TYPED_TEST(captured_lives, that_no_capture_has_end_at_once) {
-    using handle_type = typename TestFixture::handle_type;
     std::vector<int> ended;
     unique_life::at_end = [&](int number) { ended.push_back(number); };
     this->pool_.erase(this->pool_.emplace(1));
@@ -183,7 +180,7 @@ TYPED_TEST(captured_lives, that_no_capture_has_end_at_once) {
     this->pool_.erase(this->pool_.emplace(2));
     this->pool_.compact();
     EXPECT_THAT(std::exchange(ended, {}), ElementsAre(2));
-    const handle_type c = this->pool_.emplace(3);
+    const auto c = this->pool_.emplace(3);
     this->pool_.compact();
     this->pool_.erase(c);
     this->ring_->capture(2);
@@ -191,9 +188,8 @@ TYPED_TEST(captured_lives, that_no_capture_has_end_at_once) {
 }
 
 TYPED_TEST(captured_lives, end_with_the_ring) {
-    using handle_type = typename TestFixture::handle_type;
-    const handle_type a = this->pool_.emplace(1);
-    const handle_type b = this->pool_.emplace(2);
+    const auto a = this->pool_.emplace(1);
+    const auto b = this->pool_.emplace(2);
     this->ring_->capture(1);
     this->pool_.erase(a);
     this->ring_->capture(2);
@@ -206,7 +202,7 @@ TYPED_TEST(captured_lives, end_with_the_ring) {
     this->pool_.compact();
     EXPECT_EQ(unique_life::living, 0);
     this->ring_.emplace(this->log_);
-    const handle_type c = this->pool_.emplace(4);
+    const auto c = this->pool_.emplace(4);
     this->ring_->capture(1);
     this->pool_.erase(c);
     this->ring_->restore(1);
@@ -214,8 +210,7 @@ TYPED_TEST(captured_lives, end_with_the_ring) {
 }
 
 TYPED_TEST(captured_lives, end_when_the_pool_is_reset) {
-    using handle_type = typename TestFixture::handle_type;
-    const handle_type a = this->pool_.emplace(1);
+    const auto a = this->pool_.emplace(1);
     this->pool_.emplace(2);
     this->ring_->capture(1);
     this->pool_.erase(a);
@@ -224,7 +219,7 @@ TYPED_TEST(captured_lives, end_when_the_pool_is_reset) {
     EXPECT_EQ(unique_life::living, 1); // the one that was kept
     this->ring_->capture(2);
     EXPECT_EQ(unique_life::living, 0);
-    const handle_type c = this->pool_.emplace(3);
+    const auto c = this->pool_.emplace(3);
     this->ring_->capture(3);
     this->pool_.erase(c);
     this->ring_->restore(3);
@@ -234,16 +229,15 @@ TYPED_TEST(captured_lives, end_when_the_pool_is_reset) {
 }
 
 TYPED_TEST(captured_lives, are_not_taken_for_others_of_their_slot) {
-    using pool_type = typename TestFixture::pool_type;
-    using handle_type = typename TestFixture::handle_type;
-    pool_type small({.name = "small", .capacity = 1, .reuse_delay = 0, .slot_limit = 1});
-    change_log<pool_type> log(small);
-    capture_ring<pool_type> ring(log);
-    const handle_type a = small.emplace(1);
+    typename TestFixture::pool_type small(
+        {.name = "small", .capacity = 1, .reuse_delay = 0, .slot_limit = 1});
+    change_log log(small);
+    capture_ring ring(log);
+    const auto a = small.emplace(1);
     ring.capture(1);
     small.erase(a);
     small.compact();
-    const handle_type b = small.emplace(2);
+    const auto b = small.emplace(2);
     ring.capture(2);
     small.erase(b);
     small.compact();
@@ -258,12 +252,11 @@ TYPED_TEST(captured_lives, are_not_taken_for_others_of_their_slot) {
 }
 
 TYPED_TEST(captured_lives, have_their_former_handles_again) {
-    using handle_type = typename TestFixture::handle_type;
-    const handle_type a = this->pool_.emplace(1);
+    const auto a = this->pool_.emplace(1);
     this->ring_->capture(1);
-    const handle_type b = this->pool_.revoke(a);
+    const auto b = this->pool_.revoke(a);
     this->ring_->capture(2);
-    const handle_type c = this->pool_.revoke(b);
+    const auto c = this->pool_.revoke(b);
     this->pool_.erase(c);
     this->ring_->capture(3);
     EXPECT_THAT(this->ring_->restore(2), ElementsAre(c));
@@ -274,8 +267,7 @@ TYPED_TEST(captured_lives, have_their_former_handles_again) {
 }
 
 TYPED_TEST(captured_lives, can_end_by_one_thread_alone) {
-    using handle_type = typename TestFixture::handle_type;
-    std::vector<handle_type> handles;
+    std::vector<typename TestFixture::handle_type> handles;
     for (int i = 1; i != 6; ++i) {
         handles.push_back(this->pool_.emplace(i));
     }
@@ -306,17 +298,15 @@ struct threads_by_range {
 };
 
 TYPED_TEST(captured_lives, are_kept_by_the_thread_that_compacts) {
-    using pool_type = typename TestFixture::pool_type;
-    using handle_type = typename TestFixture::handle_type;
-    pool_type many({.name = "many", .capacity = 3'000});
-    change_log<pool_type> log(many);
-    capture_ring<pool_type> ring(log);
-    std::vector<handle_type> handles;
+    typename TestFixture::pool_type many({.name = "many", .capacity = 3'000});
+    change_log log(many);
+    capture_ring ring(log);
+    std::vector<typename TestFixture::handle_type> handles;
     for (int i = 0; i != 3'000; ++i) {
         handles.push_back(many.emplace(i));
     }
     ring.capture(1);
-    for (const handle_type each : handles) {
+    for (const auto each : handles) {
         many.erase(each);
     }
     unique_life::moves.clear();
@@ -329,10 +319,9 @@ TYPED_TEST(captured_lives, are_kept_by_the_thread_that_compacts) {
 }
 
 TYPED_TEST(captured_lives, that_were_handed_over_can_not_come_back) {
-    using handle_type = typename TestFixture::handle_type;
     this->pool_.emplace(1);
     this->ring_->capture(1);
-    const handle_type b = this->pool_.emplace(2);
+    const auto b = this->pool_.emplace(2);
     this->ring_->capture(2);
     std::vector<unique_life> taken;
     this->pool_.extract(b, [&](unique_life&& each) { taken.push_back(std::move(each)); });
@@ -348,9 +337,10 @@ TYPED_TEST(captured_lives, that_were_handed_over_can_not_come_back) {
     this->ring_->restore(1); // where it was not there yet
     EXPECT_THAT(this->numbers(), ElementsAre(1));
 
-    const handle_type c = this->pool_.emplace(3);
+    const auto c = this->pool_.emplace(3);
     this->ring_->capture(4);
-    this->pool_.drain([&](handle_type, unique_life&& each) { taken.push_back(std::move(each)); });
+    this->pool_.drain(
+        [&](typename TestFixture::handle_type, unique_life&& each) { taken.push_back(std::move(each)); });
     EXPECT_THROW(this->ring_->restore(4), std::logic_error);
     EXPECT_THROW(this->ring_->restore(1), std::logic_error);
     EXPECT_EQ(this->pool_.state(c), handle_state::stale);
@@ -365,9 +355,8 @@ TYPED_TEST(captured_lives, that_were_handed_over_can_not_come_back) {
 }
 
 TYPED_TEST(captured_lives, stay_kept_when_the_newest_capture_is_dropped) {
-    using handle_type = typename TestFixture::handle_type;
-    const handle_type a = this->pool_.emplace(1);
-    const handle_type b = this->pool_.emplace(2);
+    const auto a = this->pool_.emplace(1);
+    const auto b = this->pool_.emplace(2);
     this->ring_->capture(1);
     this->pool_.erase(a);
     this->ring_->capture(2);
@@ -384,16 +373,16 @@ TYPED_TEST(captured_lives, stay_kept_when_the_newest_capture_is_dropped) {
 }
 
 TYPED_TEST(captured_lives, that_a_hook_hands_over_during_a_restore_are_missed) {
-    using handle_type = typename TestFixture::handle_type;
-    const handle_type a = this->pool_.emplace(1);
+    const auto a = this->pool_.emplace(1);
     this->ring_->capture(1);
     this->pool_.emplace(2);
     this->ring_->capture(2);
     std::vector<unique_life> taken;
     {
-        const scoped_hook deaths = this->pool_.on_destroy([&](handle_type, const unique_life&) {
-            this->pool_.extract(a, [&](unique_life&& each) { taken.push_back(std::move(each)); });
-        });
+        const scoped_hook deaths =
+            this->pool_.on_destroy([&](typename TestFixture::handle_type, const unique_life&) {
+                this->pool_.extract(a, [&](unique_life&& each) { taken.push_back(std::move(each)); });
+            });
         EXPECT_EQ(
             message_of<std::logic_error>([&] { this->ring_->restore(1); }),
             "capture_ring of pool 'lives': frame 1 can't be restored: the object of handle #0 generation 1 "
@@ -408,15 +397,14 @@ TYPED_TEST(captured_lives, that_a_hook_hands_over_during_a_restore_are_missed) {
 }
 
 TYPED_TEST(captured_lives, end_when_no_capture_is_left) {
-    using handle_type = typename TestFixture::handle_type;
-    const handle_type a = this->pool_.emplace(1);
+    const auto a = this->pool_.emplace(1);
     this->ring_->capture(1);
     this->pool_.erase(a);
     this->pool_.compact();
     EXPECT_EQ(unique_life::living, 1);
     this->ring_->drop_newest();
     EXPECT_EQ(unique_life::living, 0);
-    const handle_type b = this->pool_.emplace(2);
+    const auto b = this->pool_.emplace(2);
     this->ring_->capture(2);
     this->pool_.erase(b);
     this->pool_.compact();
@@ -429,11 +417,10 @@ TYPED_TEST(captured_lives, end_when_no_capture_is_left) {
 }
 
 TYPED_TEST(captured_lives, that_were_handed_over_are_forgotten_with_their_captures) {
-    using handle_type = typename TestFixture::handle_type;
     std::uint64_t frame = 0;
     const auto play = [&] {
         for (int i = 0; i != 1'000; ++i) {
-            const handle_type each = this->pool_.emplace(i);
+            const auto each = this->pool_.emplace(i);
             this->ring_->capture(++frame);
             this->pool_.extract(each, [](unique_life&& taken) { const unique_life end = std::move(taken); });
         }
@@ -444,18 +431,16 @@ TYPED_TEST(captured_lives, that_were_handed_over_are_forgotten_with_their_captur
 }
 
 TYPED_TEST(captured_lives, have_one_ring) {
-    using pool_type = typename TestFixture::pool_type;
-    EXPECT_EQ(message_of<std::logic_error>([&] { capture_ring<pool_type> other(this->log_); }),
+    EXPECT_EQ(message_of<std::logic_error>([&] { capture_ring other(this->log_); }),
               "capture_ring of pool 'lives': objects that can't be copied are kept by another ring already");
     this->ring_.reset();
-    const capture_ring<pool_type> other(this->log_);
+    const capture_ring other(this->log_);
 }
 
 TYPED_TEST(captured_lives, may_use_the_pool_when_they_end) {
-    using handle_type = typename TestFixture::handle_type;
-    const handle_type a = this->pool_.emplace(1);
-    const handle_type b = this->pool_.emplace(2);
-    const handle_type c = this->pool_.emplace(3);
+    const auto a = this->pool_.emplace(1);
+    const auto b = this->pool_.emplace(2);
+    const auto c = this->pool_.emplace(3);
     unique_life::at_end = [&](int number) {
         if (number < 3) {
             this->pool_.erase(number == 1 ? b : c);
@@ -477,14 +462,13 @@ TYPED_TEST(captured_lives, may_use_the_pool_when_they_end) {
 }
 
 TYPED_TEST(captured_lives, belong_to_a_world) {
-    using handle_type = typename TestFixture::handle_type;
     this->ring_.reset();
     this->ring_.emplace(this->log_, capture_ring_options{.frames = 4});
     world game({.frames = 3});
     int score = 1;
     game.add(*this->ring_);
     game.add(score);
-    const handle_type a = this->pool_.emplace(1);
+    const auto a = this->pool_.emplace(1);
     game.capture(1);
     this->pool_.erase(a);
     score = 2;
@@ -563,17 +547,16 @@ TYPED_TEST(lives_that_stay, leave_their_places_to_others_until_they_come_back) {
 }
 
 TYPED_TEST(lives_that_stay, come_back_to_groups_that_had_gone_out_of_service) {
-    using handle_type = typename TestFixture::handle_type;
     auto& many = this->pool_;
     auto& ring = this->ring_;
     ring.capture(1);
-    std::vector<handle_type> handles;
+    std::vector<typename TestFixture::handle_type> handles;
     for (int i = 0; i != 3'000; ++i) {
         handles.push_back(many.emplace(i));
     }
     ring.capture(2);
     std::vector<const unique_life*> addresses;
-    for (const handle_type each : handles) {
+    for (const auto each : handles) {
         addresses.push_back(&many[each]);
     }
     many.clear();
@@ -592,11 +575,10 @@ TYPED_TEST(lives_that_stay, come_back_to_groups_that_had_gone_out_of_service) {
 }
 
 TYPED_TEST(lives_that_stay, are_kept_again_in_the_same_memory) {
-    using handle_type = typename TestFixture::handle_type;
     std::uint64_t frame = 0;
     const auto play = [&] {
         for (int i = 0; i != 1'000; ++i) {
-            const handle_type each = this->pool_.emplace(i);
+            const auto each = this->pool_.emplace(i);
             this->ring_.capture(++frame);
             this->pool_.erase(each);
             this->ring_.capture(frame + 1);
