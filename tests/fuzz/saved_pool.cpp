@@ -43,60 +43,69 @@ std::vector<std::byte> snapshot_with(std::span<const std::byte> payload) {
     return bytes;
 }
 
-/// Loads the payload, and uses what it has become.
-template <class Pool, class Object>
-void load(snapshot& all, Pool& loaded, const Object& object, std::span<const std::byte> payload) {
-    const auto before = loaded.emplace(object);
-    loaded.compact();
-    try {
-        all.load(snapshot_with(payload), "fuzzed");
-    } catch (const invalid_snapshot& error) {
-        require(std::string_view(error.what()).starts_with("snapshot 'fuzzed', byte "), "a reason is given");
-        require(loaded.contains(before) && loaded.size() == 1, "nothing has changed");
-        return;
+/// A pool, which is as new for each payload: no process has ids for as many pools as there are payloads.
+template <class Pool, class... Archive>
+class fuzzed_pool {
+public:
+    fuzzed_pool(unsigned id, const Archive&... archive)
+        : pool_({.name = "pool", .capacity = 100, .slot_limit = 200, .pool_id = id}) {
+        all_.add("pool", pool_, archive...);
+        all_.save(as_new_);
     }
-    std::size_t living = 0;
-    for (const auto& each : loaded.entries()) {
-        require(loaded.contains(each.handle), "what is there lives");
-        ++living;
+
+    /// Loads the payload, and uses what the pool has become.
+    template <class Object>
+    void load(const Object& object, std::span<const std::byte> payload) {
+        all_.load(as_new_);
+        const auto before = pool_.emplace(object);
+        pool_.compact();
+        try {
+            all_.load(snapshot_with(payload), "fuzzed");
+        } catch (const invalid_snapshot& error) {
+            require(std::string_view(error.what()).starts_with("snapshot 'fuzzed', byte "),
+                    "a reason is given");
+            require(pool_.contains(before) && pool_.size() == 1, "nothing has changed");
+            return;
+        }
+        std::size_t living = 0;
+        for (const auto& each : pool_.entries()) {
+            require(pool_.contains(each.handle), "what is there lives");
+            ++living;
+        }
+        require(living == pool_.size(), "what lives is there");
+        std::vector<std::byte> bytes;
+        all_.save(bytes);
+        std::size_t made = 0;
+        while (pool_.try_emplace(object)) {
+            ++made;
+        }
+        require(made + living <= pool_.capacity(), "there is no more than the capacity");
+        pool_.clear();
+        pool_.compact();
+        all_.load(bytes);
+        require(pool_.size() == living, "it can be loaded again");
     }
-    require(living == loaded.size(), "what lives is there");
-    std::vector<std::byte> bytes;
-    all.save(bytes);
-    std::size_t made = 0;
-    while (loaded.try_emplace(object)) {
-        ++made;
-    }
-    require(made + living <= loaded.capacity(), "there is no more than the capacity");
-    loaded.clear();
-    loaded.compact();
-    all.load(bytes);
-    require(loaded.size() == living, "it can be loaded again");
-}
+
+private:
+    Pool pool_;
+    snapshot all_;
+    std::vector<std::byte> as_new_;
+};
 
 } // namespace
 } // namespace handlepool::fuzz
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace handlepool;
-    if (size == 0) {
-        return 0;
-    }
-    const std::span<const std::byte> bytes(reinterpret_cast<const std::byte*>(data), size);
-    const pool_options options{.name = "pool", .capacity = 100, .slot_limit = 200};
-    snapshot all;
-    if (data[0] % 2 == 0) {
-        pool_options of_numbers = options;
-        of_numbers.pool_id = 3;
-        pool<std::uint64_t> numbers(of_numbers);
-        all.add("pool", numbers);
-        fuzz::load(all, numbers, std::uint64_t{1}, bytes.subspan(1));
-    } else {
-        pool_options of_texts = options;
-        of_texts.pool_id = 4;
-        stable_pool<fuzz::words> texts(of_texts);
-        all.add("pool", texts, fuzz::words_archive());
-        fuzz::load(all, texts, fuzz::words{"a word"}, bytes.subspan(1));
+    static fuzz::fuzzed_pool<pool<std::uint64_t>> numbers(3);
+    static fuzz::fuzzed_pool<stable_pool<fuzz::words>, fuzz::words_archive> texts(4, fuzz::words_archive());
+    if (size != 0) {
+        const std::span<const std::byte> bytes(reinterpret_cast<const std::byte*>(data), size);
+        if (data[0] % 2 == 0) {
+            numbers.load(std::uint64_t{1}, bytes.subspan(1));
+        } else {
+            texts.load(fuzz::words{"a word"}, bytes.subspan(1));
+        }
     }
     return 0;
 }
