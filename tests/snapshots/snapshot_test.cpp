@@ -288,6 +288,70 @@ TEST_F(snapshot_test, logs_have_records_and_rings_go_back_to_before) {
     expect_as_made();
 }
 
+/// One that can't be copied, but can be written down.
+class counted_life {
+public:
+    explicit counted_life(int number) : number_(std::make_unique<int>(number)) { ++living; }
+    counted_life(counted_life&& other) noexcept = default;
+    counted_life& operator=(counted_life&&) = delete;
+    ~counted_life() { living -= number_ != nullptr ? 1 : 0; }
+
+    const int* number() const { return number_.get(); }
+
+    static inline int living = 0;
+
+private:
+    std::unique_ptr<int> number_;
+};
+struct life_archive {
+    void save(std::ostream& out, const counted_life& saved) const { out << *saved.number(); }
+    counted_life load(std::istream& in) const {
+        int number = 0;
+        in >> number;
+        return counted_life(number);
+    }
+};
+
+template <class Pool>
+void expect_lives_to_come_back(const pool_options& of_pool) {
+    {
+        Pool lives(of_pool);
+        change_log<Pool> log(lives);
+        capture_ring<Pool> ring(log);
+        snapshot all;
+        all.add("lives", lives, life_archive());
+        const auto one = lives.emplace(1);
+        const auto two = lives.emplace(2);
+        ring.capture(1);
+        const int* const first = lives.find(one)->number();
+        snapshot_bytes bytes;
+        all.save(bytes);
+        lives.erase(two);
+        ring.capture(2);
+        for (int i = 0; i != 3; ++i) {
+            all.load(bytes);
+            EXPECT_NE(lives.find(one)->number(), first); // another one of the same contents
+            EXPECT_EQ(*lives.find(one)->number(), 1);
+            EXPECT_TRUE(lives.contains(two));
+            ring.restore(2);
+            EXPECT_EQ(lives.find(one)->number(), first); // itself
+            EXPECT_FALSE(lives.contains(two));
+            EXPECT_EQ(counted_life::living, 2); // `two` is kept
+        }
+        all.load(bytes);
+        ring.restore(1);
+        EXPECT_EQ(lives.find(one)->number(), first);
+        EXPECT_EQ(*lives.find(two)->number(), 2);
+        EXPECT_EQ(counted_life::living, 2);
+    }
+    EXPECT_EQ(counted_life::living, 0);
+}
+
+TEST_F(snapshot_test, objects_that_can_not_be_copied_come_back_from_before_a_load) {
+    expect_lives_to_come_back<pool<counted_life>>(options("lives", 906));
+    expect_lives_to_come_back<stable_pool<counted_life>>(options("lives", 907));
+}
+
 TEST_F(snapshot_test, raw_objects_that_consist_of_bytes) {
     raw_pool<> bytes_of(options("raw", 903), {.size = 12, .alignment = 4});
     const auto made = bytes_of.emplace([](void* memory) { *static_cast<int*>(memory) = 77; });

@@ -235,7 +235,11 @@ public:
         });
         graves_.for_each(std::exchange(ended_, {}),
                          [this](std::uint32_t number, slot_index slot, std::uint64_t) {
-                             notes_[raw(slot)].grave = number;
+                             std::uint32_t& grave = notes_[raw(slot)].grave;
+                             if (grave != graves_type::none) { // a snapshot's object of that handle
+                                 graves_.add(doomed_, grave);
+                             }
+                             grave = number;
                          });
         for (const std::uint32_t position : positions_) {
             if (const place& then = places_[position]; then.since != 0) {
