@@ -62,11 +62,11 @@ public:
                                text(list, slot) + " is not among the " + std::to_string(named_.size()) +
                                    " in service");
             from_.require_that(!named_[slot], back, text(list, slot) + " is named twice");
-            from_.require_that(lives(pool_.generations[slot]) == (&slots == &pool_.slots), back,
+            from_.require_that(lives(pool_.generations[slot]) == (&slots == &pool_.owners), back,
                                text(list, slot) + " has generation " +
                                    std::to_string(pool_.generations[slot]) +
-                                   (&slots == &pool_.slots ? ", which is that of no object"
-                                                           : ", which is that of an object"));
+                                   (&slots == &pool_.owners ? ", which is that of no object"
+                                                            : ", which is that of an object"));
             named_[slot] = true;
         }
         count_ += slots.size();
@@ -110,14 +110,14 @@ void read_generations(block_reader& from, saved_pool& pool, const pool_limits_of
                               std::to_string(limits.last_generation + 1));
         living += lives(generation) ? 1U : 0U;
     }
-    pool.slots.reserve(living);
+    pool.owners.reserve(living);
 }
 
 } // namespace
 
 std::uint64_t bytes_of(const saved_pool& pool) noexcept {
     std::uint64_t numbers = 0;
-    for (const auto* list : {&pool.generations, &pool.slots, &pool.places, &pool.reserved, &pool.waiting,
+    for (const auto* list : {&pool.generations, &pool.owners, &pool.places, &pool.reserved, &pool.waiting,
                              &pool.claims, &pool.claimed, &pool.returned}) {
         numbers += list->size();
     }
@@ -134,7 +134,7 @@ void write(snapshot_writer& to, const saved_pool& pool) {
     to.number(pool.type.alignment);
     to.number(pool.fresh_generation);
     to.number(count_of(pool.generations));
-    to.number(count_of(pool.slots));
+    to.number(count_of(pool.owners));
     to.number(count_of(pool.reserved));
     to.number(count_of(pool.waiting));
     to.number(count_of(pool.claims));
@@ -143,7 +143,7 @@ void write(snapshot_writer& to, const saved_pool& pool) {
     to.number(pool.returned_word);
     to.number(pool.turn);
     to.number(pool.claimed_ever);
-    for (const auto* list : {&pool.generations, &pool.slots, &pool.places, &pool.reserved, &pool.waiting,
+    for (const auto* list : {&pool.generations, &pool.owners, &pool.places, &pool.reserved, &pool.waiting,
                              &pool.claims, &pool.claimed, &pool.returned}) {
         to.numbers(*list);
     }
@@ -176,7 +176,7 @@ saved_pool read_saved_pool(block_reader& from, const pool_limits_of_snapshot& li
     from.require_that(!lives(pool.fresh_generation) && pool.fresh_generation <= limits.last_generation + 1, 4,
                       "fresh slots have generation " + std::to_string(pool.fresh_generation) +
                           "; allowed are even ones to " + std::to_string(limits.last_generation + 1));
-    const std::uint32_t in_service = read_count(from, limits.slots, "slots are in service");
+    const std::uint32_t in_service = read_count(from, limits.slot_limit, "slots are in service");
     const std::uint32_t objects = read_count(from, limits.objects, "objects");
     const std::uint32_t reserved = read_count(from, in_service, "slots are reserved");
     const std::uint32_t waiting = read_count(from, in_service, "slots wait");
@@ -192,8 +192,8 @@ saved_pool read_saved_pool(block_reader& from, const pool_limits_of_snapshot& li
 
     read_generations(from, pool, limits, in_service);
     named_slots named(from, pool);
-    from.numbers(objects, pool.slots);
-    named.add(pool.slots, "object: ");
+    from.numbers(objects, pool.owners);
+    named.add(pool.owners, "object: ");
     if (pool.placement != 0) {
         from.numbers(objects, pool.places);
         require_ascending(from, pool.places, limits.places, "place");

@@ -57,7 +57,7 @@ public:
                                cut.parts().objects.make_ready(placement::location_of(cut.parts(), place), 1);
                 }
             } else {
-                has_room = cut.parts().objects.make_room(pool.slots.size()) >= pool.slots.size();
+                has_room = cut.parts().objects.make_room(pool.owners.size()) >= pool.owners.size();
             }
             if (!has_room) {
                 throw_exception(std::bad_alloc());
@@ -73,13 +73,13 @@ public:
             greatest<std::size_t>(parts.allocator.list().fresh(), pool.generations.size());
         parts.fresh_tag = layout::make_tag(pool.id, pool.fresh_generation);
         cut.count_reserved(pool.reserved.size(), cut.reserved());
-        cut.count_objects(pool.slots.size(), 0);
+        cut.count_objects(pool.owners.size(), 0);
         restore_slots(parts, pool, in_service);
         if constexpr (placement::stable) {
             parts.newborns.destroy_kept(parts.objects);
         }
-        for (std::size_t i = 0; i != pool.slots.size(); ++i) {
-            const slot_index slot{pool.slots[i]};
+        for (std::size_t i = 0; i != pool.owners.size(); ++i) {
+            const slot_index slot{pool.owners[i]};
             const std::size_t position = placement::stable ? pool.places[i] : i;
             const location where = placement::location_of(parts, position);
             put_in(i, where);
@@ -96,7 +96,7 @@ public:
         if constexpr (placement::stable) {
             restore_places(parts, pool);
         } else {
-            parts.objects.resize(static_cast<std::uint32_t>(pool.slots.size()));
+            parts.objects.resize(static_cast<std::uint32_t>(pool.owners.size()));
         }
         restore_allocator(parts, pool);
         parts.order.forget();
@@ -106,7 +106,7 @@ public:
 
     /// Tells hooks of the objects that have come, those that live when it is their turn.
     static void report_births(cut_type& cut, const saved_pool& pool) {
-        for (const std::uint32_t slot : pool.slots) {
+        for (const std::uint32_t slot : pool.owners) {
             const auto handle = cut.parts().table.handle_of(
                 slot_index{slot}, layout::make_tag(pool.id, pool.generations[slot]));
             if (const auto object = cut.find(handle)) {

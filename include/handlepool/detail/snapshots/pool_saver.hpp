@@ -69,17 +69,17 @@ private:
     }
     template <class Parts>
     static void add_objects(const Parts& parts, saved_pool& pool) {
-        pool.slots.reserve(parts.promoted());
+        pool.owners.reserve(parts.promoted());
         if constexpr (std::is_same_v<placement, dense_placement>) {
             for (std::uint32_t i = 0, size = parts.objects.size(); i != size; ++i) {
-                pool.slots.push_back(raw(parts.objects.owner(dense_position{i})));
+                pool.owners.push_back(raw(parts.objects.owner(dense_position{i})));
             }
         } else {
             pool.places.reserve(parts.promoted());
             for (std::size_t group = 0, last = parts.newborns.groups(); group != last; ++group) {
                 parts.newborns.for_each_promoted(group, [&](nursery_position place) {
                     pool.places.push_back(raw(place));
-                    pool.slots.push_back(raw(parts.table.slot_of(parts.newborns.owner(place))));
+                    pool.owners.push_back(raw(parts.table.slot_of(parts.newborns.owner(place))));
                 });
             }
         }

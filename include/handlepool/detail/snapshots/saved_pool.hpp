@@ -50,7 +50,7 @@ struct saved_pool {
     saved_type type;
 
     std::vector<std::uint32_t> generations; // of the slots in service
-    std::vector<std::uint32_t> slots;       // of the objects, by position
+    std::vector<std::uint32_t> owners;      // slots of the objects, by position
     std::vector<std::uint32_t> places;      // of the objects, ascending; none in a dense pool
     std::vector<std::uint32_t> reserved;    // slots, ascending
     std::vector<std::uint32_t> waiting;     // slots, in the order in which they come
@@ -65,7 +65,7 @@ struct pool_limits_of_snapshot {
     std::uint32_t placement = 0;
     std::uint32_t id = 0;
     std::uint32_t last_generation = 0; // that of the last object of a slot
-    std::uint64_t slots = 0;
+    std::uint64_t slot_limit = 0;
     std::uint64_t objects = 0;
     std::uint64_t places = 0; // of a pool that isn't dense
 };

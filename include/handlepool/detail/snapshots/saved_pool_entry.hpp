@@ -42,7 +42,7 @@ public:
         const auto location_at = [&](std::size_t i) {
             return placement::location_of(cut.parts(), placement::stable ? pool.places[i] : i);
         };
-        objects_.prepare(cut.parts(), pool.slots.size(), location_at);
+        objects_.prepare(cut.parts(), pool.owners.size(), location_at);
         to.begin_block(kind(), version, name(), bytes_of(pool) + objects_.bytes());
         write(to, pool);
         objects_.write(to, cut.parts(), location_at);
@@ -56,10 +56,10 @@ public:
                    .placement = placement_number<typename Config::placement>,
                    .id = core_.id(),
                    .last_generation = layout::last_generation,
-                   .slots = geometry.slot_limit,
+                   .slot_limit = geometry.slot_limit,
                    .objects = geometry.capacity,
                    .places = std::uint64_t{geometry.nursery_chunks} * Config::policy::nursery_chunk});
-        objects_.read(from, read_.slots.size(), read_.type);
+        objects_.read(from, read_.owners.size(), read_.type);
         from.require_end();
     }
     void lock() override { cut_.emplace(core_); }
