@@ -96,8 +96,9 @@ void require_ascending(block_reader& from, const std::vector<std::uint32_t>& lis
     }
 }
 
-void read_generations(block_reader& from, saved_pool& pool, const pool_limits_of_snapshot& limits,
-                      std::uint32_t count) {
+/// Returns how many slots have an object.
+std::size_t read_generations(block_reader& from, saved_pool& pool, const pool_limits_of_snapshot& limits,
+                             std::uint32_t count) {
     from.numbers(count, pool.generations);
     std::size_t living = 0;
     for (std::size_t slot = 0; slot != count; ++slot) {
@@ -110,7 +111,7 @@ void read_generations(block_reader& from, saved_pool& pool, const pool_limits_of
                               std::to_string(limits.last_generation + 1));
         living += lives(generation) ? 1U : 0U;
     }
-    pool.owners.reserve(living);
+    return living;
 }
 
 } // namespace
@@ -190,7 +191,11 @@ saved_pool read_saved_pool(block_reader& from, const pool_limits_of_snapshot& li
     pool.turn = from.number<std::uint64_t>();
     pool.claimed_ever = from.number<std::uint64_t>();
 
-    read_generations(from, pool, limits, in_service);
+    const std::size_t living = read_generations(from, pool, limits, in_service);
+    if (living != objects) { // else one would be taken for retired
+        from.refuse(0, std::to_string(living) + " slots have the generation of an object, and there are " +
+                           std::to_string(objects) + " objects");
+    }
     named_slots named(from, pool);
     from.numbers(objects, pool.owners);
     named.add(pool.owners, "object: ");

@@ -453,6 +453,28 @@ TEST_F(snapshot_test, is_not_made_under_exclusive_access) {
     crates_->compact(); // its gate is open again
 }
 
+TEST_F(snapshot_test, takes_no_slot_without_an_object_for_one_that_has_one) {
+    detail::saved_pool pool;
+    pool.widths = detail::widths_of_layout<handle<crate>::layout>();
+    pool.id = 901;
+    pool.type = {.size = sizeof(crate), .alignment = alignof(crate)};
+    pool.retired = 1;
+    pool.generations = {1};
+    snapshot_bytes bytes;
+    detail::snapshot_writer to(bytes);
+    to.begin_block(detail::block_kind::pool, 1, "crates", detail::bytes_of(pool));
+    detail::write(to, pool);
+    to.end_block();
+    to.finish();
+    snapshot all;
+    all.add("crates", *crates_);
+    EXPECT_EQ(
+        message_of<invalid_snapshot>([&] { all.load(bytes, "game"); }),
+        "snapshot 'game', byte 148, block 'crates': 1 slots have the generation of an object, and there are "
+        "0 objects");
+    expect_as_made();
+}
+
 /// Each bit of the payloads, with the right hash.
 TEST_F(snapshot_test, takes_no_payload_for_right_that_is_not) {
     const handle<crate> dead = crates_->emplace(crate{2, 2});
