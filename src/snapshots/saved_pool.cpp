@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include <handlepool/detail/snapshots/saved_pool.hpp>
+#include <handlepool/detail/time/record_bytes.hpp>
 
+#include <array>
 #include <iterator>
 #include <string>
 #include <string_view>
@@ -11,11 +13,6 @@ namespace {
 
 constexpr std::uint64_t header_bytes = 14 * sizeof(std::uint32_t) + 4 * sizeof(std::uint64_t);
 
-std::string text_of_widths(std::uint32_t widths) {
-    return std::to_string(widths & 255) + ", " + std::to_string(widths >> 8 & 255) + ", " +
-           std::to_string(widths >> 16 & 255) + " and " + std::to_string(widths >> 24);
-}
-
 std::string_view name_of_placement(std::uint32_t placement) noexcept {
     constexpr std::string_view names[] = {"dense", "stable", "recycling"};
     return placement < std::size(names) ? names[placement] : "unknown";
@@ -23,6 +20,12 @@ std::string_view name_of_placement(std::uint32_t placement) noexcept {
 
 std::uint32_t count_of(const std::vector<std::uint32_t>& list) noexcept {
     return static_cast<std::uint32_t>(list.size());
+}
+
+/// In the order in which they are written.
+std::array<const std::vector<std::uint32_t>*, 8> lists_of(const saved_pool& pool) noexcept {
+    return {&pool.generations, &pool.owners, &pool.places,  &pool.reserved,
+            &pool.waiting,     &pool.claims, &pool.claimed, &pool.returned};
 }
 
 bool lives(std::uint32_t generation) noexcept {
@@ -56,18 +59,12 @@ public:
     /// The last slots that were read: each is in service, in no other list, and in this one once.
     void add(const std::vector<std::uint32_t>& slots, std::string_view list) {
         for (std::size_t i = 0; i != slots.size(); ++i) {
-            const std::uint32_t slot = slots[i];
-            const std::size_t back = (slots.size() - i) * sizeof slot;
-            from_.require_that(slot < named_.size(), back,
-                               text(list, slot) + " is not among the " + std::to_string(named_.size()) +
-                                   " in service");
-            from_.require_that(!named_[slot], back, text(list, slot) + " is named twice");
-            from_.require_that(lives(pool_.generations[slot]) == (&slots == &pool_.owners), back,
-                               text(list, slot) + " has generation " +
-                                   std::to_string(pool_.generations[slot]) +
-                                   (&slots == &pool_.owners ? ", which is that of no object"
-                                                            : ", which is that of an object"));
-            named_[slot] = true;
+            if (!is_right(slots, slots[i])) { // the text of a slot that is takes longer than to read it
+                from_.refuse((slots.size() - i) * sizeof slots[i], std::string(list) + " slot " +
+                                                                       std::to_string(slots[i]) +
+                                                                       problem_of(slots, slots[i]));
+            }
+            named_[slots[i]] = true;
         }
         count_ += slots.size();
     }
@@ -75,8 +72,21 @@ public:
     std::size_t count() const noexcept { return count_; }
 
 private:
-    static std::string text(std::string_view list, std::uint32_t slot) {
-        return std::string(list) + " slot " + std::to_string(slot);
+    bool has_object(const std::vector<std::uint32_t>& slots) const noexcept {
+        return &slots == &pool_.owners;
+    }
+    bool is_right(const std::vector<std::uint32_t>& slots, std::uint32_t slot) const noexcept {
+        return slot < named_.size() && !named_[slot] && lives(pool_.generations[slot]) == has_object(slots);
+    }
+    std::string problem_of(const std::vector<std::uint32_t>& slots, std::uint32_t slot) const {
+        if (slot >= named_.size()) {
+            return " is not among the " + std::to_string(named_.size()) + " in service";
+        }
+        if (named_[slot]) {
+            return " is named twice";
+        }
+        return " has generation " + std::to_string(pool_.generations[slot]) +
+               (has_object(slots) ? ", which is that of no object" : ", which is that of an object");
     }
 
     block_reader& from_;
@@ -89,9 +99,11 @@ void require_ascending(block_reader& from, const std::vector<std::uint32_t>& lis
                        std::string_view what) {
     std::uint64_t least = 0;
     for (std::size_t i = 0; i != list.size(); ++i) {
-        from.require_that(list[i] >= least && list[i] < limit, (list.size() - i) * sizeof list[i],
-                          std::string(what) + " " + std::to_string(list[i]) + " is not from " +
-                              std::to_string(least) + " to before " + std::to_string(limit));
+        if (list[i] < least || list[i] >= limit) {
+            from.refuse((list.size() - i) * sizeof list[i],
+                        std::string(what) + " " + std::to_string(list[i]) + " is not from " +
+                            std::to_string(least) + " to before " + std::to_string(limit));
+        }
         least = std::uint64_t{list[i]} + 1;
     }
 }
@@ -104,11 +116,12 @@ std::size_t read_generations(block_reader& from, saved_pool& pool, const pool_li
     for (std::size_t slot = 0; slot != count; ++slot) {
         const std::uint32_t generation = pool.generations[slot];
         // That of the last object is followed by one of a slot that is used up.
-        from.require_that(generation >= pool.fresh_generation && generation <= limits.last_generation + 1,
-                          (count - slot) * sizeof generation,
-                          "slot " + std::to_string(slot) + " has generation " + std::to_string(generation) +
-                              "; allowed are " + std::to_string(pool.fresh_generation) + " to " +
-                              std::to_string(limits.last_generation + 1));
+        if (generation < pool.fresh_generation || generation > limits.last_generation + 1) {
+            from.refuse((count - slot) * sizeof generation,
+                        "slot " + std::to_string(slot) + " has generation " + std::to_string(generation) +
+                            "; allowed are " + std::to_string(pool.fresh_generation) + " to " +
+                            std::to_string(limits.last_generation + 1));
+        }
         living += lives(generation) ? 1U : 0U;
     }
     return living;
@@ -118,8 +131,7 @@ std::size_t read_generations(block_reader& from, saved_pool& pool, const pool_li
 
 std::uint64_t bytes_of(const saved_pool& pool) noexcept {
     std::uint64_t numbers = 0;
-    for (const auto* list : {&pool.generations, &pool.owners, &pool.places, &pool.reserved, &pool.waiting,
-                             &pool.claims, &pool.claimed, &pool.returned}) {
+    for (const auto* const list : lists_of(pool)) {
         numbers += list->size();
     }
     return header_bytes + numbers * sizeof(std::uint32_t);
@@ -144,8 +156,7 @@ void write(snapshot_writer& to, const saved_pool& pool) {
     to.number(pool.returned_word);
     to.number(pool.turn);
     to.number(pool.claimed_ever);
-    for (const auto* list : {&pool.generations, &pool.owners, &pool.places, &pool.reserved, &pool.waiting,
-                             &pool.claims, &pool.claimed, &pool.returned}) {
+    for (const auto* const list : lists_of(pool)) {
         to.numbers(*list);
     }
 }
@@ -154,9 +165,7 @@ saved_pool read_saved_pool(block_reader& from, const pool_limits_of_snapshot& li
     saved_pool pool;
     pool.widths = from.number<std::uint32_t>();
     if (pool.widths != limits.widths) {
-        from.refuse(4, "the handles have " + text_of_widths(pool.widths) +
-                           " bits for index, generation, pool id and user; here they have " +
-                           text_of_widths(limits.widths));
+        from.refuse(4, problem_of_widths(pool.widths, limits.widths));
     }
     pool.placement = from.number<std::uint32_t>();
     if (pool.placement != limits.placement) {

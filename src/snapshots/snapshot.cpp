@@ -111,13 +111,16 @@ void snapshot::require_bytes(bool consists_of_bytes, std::string_view name) {
     }
 }
 
+bool snapshot::has(std::string_view name) const noexcept {
+    return std::any_of(entries_.begin(), entries_.end(),
+                       [name](const auto& each) { return each->name() == name; });
+}
+
 std::string snapshot::checked_name(std::string_view name) const {
     if (const auto problem = detail::problem_of_name(name)) {
         refuse(name, *problem);
     }
-    const bool is_known = std::any_of(entries_.begin(), entries_.end(),
-                                      [name](const auto& each) { return each->name() == name; });
-    if (is_known) {
+    if (has(name)) {
         refuse(name, "something has been added under this name already");
     }
     return std::string(name);
@@ -139,9 +142,7 @@ std::vector<std::string> snapshot::load(std::span<const std::byte> bytes, std::s
     const detail::snapshot_blocks blocks(bytes, origin);
     std::vector<std::string> unknown;
     for (const detail::snapshot_block& block : blocks.all()) {
-        const bool is_known = std::any_of(entries_.begin(), entries_.end(),
-                                          [&](const auto& each) { return each->name() == block.name; });
-        if (!is_known) {
+        if (!has(block.name)) {
             unknown.emplace_back(block.name);
         }
     }

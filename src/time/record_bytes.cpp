@@ -19,17 +19,22 @@ std::uint64_t bytes_of_lists(const record_header& header) noexcept {
            moved_bytes * header.moved + renamed_bytes * header.renamed;
 }
 
-std::string text_of_widths(std::uint32_t widths) {
-    return std::to_string(widths & 255) + ", " + std::to_string(widths >> 8 & 255) + ", " +
-           std::to_string(widths >> 16 & 255) + " and " + std::to_string(widths >> 24);
-}
-
 bool begins_with_mark(std::span<const std::byte> bytes) noexcept {
     return bytes.size() >= record_mark.size() &&
            std::string_view(reinterpret_cast<const char*>(bytes.data()), record_mark.size()) == record_mark;
 }
 
+std::string text_of_widths(std::uint32_t widths) {
+    return std::to_string(widths & 255) + ", " + std::to_string(widths >> 8 & 255) + ", " +
+           std::to_string(widths >> 16 & 255) + " and " + std::to_string(widths >> 24);
+}
+
 } // namespace
+
+std::string problem_of_widths(std::uint32_t there, std::uint32_t here) {
+    return "the handles have " + text_of_widths(there) +
+           " bits for index, generation, pool id and user; here they have " + text_of_widths(here);
+}
 
 record_writer::record_writer(std::vector<std::byte>& out, const record_header& header) {
     const std::size_t before = out.size();
@@ -68,9 +73,7 @@ bool record_reader::read_header(std::uint32_t widths, record_header& header) {
     }
     header.widths = number<std::uint32_t>();
     if (header.widths != widths) {
-        refuse(4, "the handles have " + text_of_widths(header.widths) +
-                      " bits for index, generation, pool id and user; here they have " +
-                      text_of_widths(widths));
+        refuse(4, problem_of_widths(header.widths, widths));
         return false;
     }
     const auto flags = number<std::uint32_t>();

@@ -7,9 +7,9 @@
 #include "require.hpp"
 
 #include <handlepool/detail/snapshots/content_hash.hpp>
-#include <handlepool/detail/snapshots/little_endian.hpp>
 #include <handlepool/detail/snapshots/snapshot_reader.hpp>
 #include <handlepool/detail/snapshots/snapshot_writer.hpp>
+#include <handlepool/detail/time/little_endian.hpp>
 #include <handlepool/snapshots/invalid_snapshot.hpp>
 
 #include <algorithm>

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <handlepool/detail/snapshots/content_hash.hpp>
-#include <handlepool/detail/snapshots/little_endian.hpp>
 #include <handlepool/detail/snapshots/snapshot_writer.hpp>
+#include <handlepool/detail/time/little_endian.hpp>
 
 #include <algorithm>
 #include <concepts>

@@ -131,6 +131,7 @@ private:
     }
 
     static void require_bytes(bool consists_of_bytes, std::string_view name);
+    bool has(std::string_view name) const noexcept;
     std::string checked_name(std::string_view name) const;
     void own(std::unique_ptr<detail::snapshot_entry> entry);
 

@@ -12,6 +12,7 @@
 #include <ostream>
 #include <span>
 #include <streambuf>
+#include <string>
 #include <string_view>
 #include <type_traits>
 
@@ -45,7 +46,9 @@ void read_archived(block_reader& from, std::uint64_t size, std::string_view valu
     if (const std::exception_ptr error = capture_exception([&] { read(in); })) {
         throw_unreadable(from, bytes.size(), value, error);
     }
-    from.require_that(bool(in), bytes.size(), std::string(value) + " takes more bytes than there are");
+    if (!in) {
+        from.refuse(bytes.size(), std::string(value) + " takes more bytes than there are");
+    }
 }
 
 } // namespace handlepool::detail

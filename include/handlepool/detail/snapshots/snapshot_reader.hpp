@@ -3,7 +3,7 @@
 
 #include <handlepool/detail/base/config.hpp>
 #include <handlepool/detail/snapshots/block_kind.hpp>
-#include <handlepool/detail/snapshots/little_endian.hpp>
+#include <handlepool/detail/time/little_endian.hpp>
 #include <handlepool/snapshots/invalid_snapshot.hpp>
 
 #include <concepts>

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <handlepool/detail/base/config.hpp>
+#include <handlepool/detail/time/little_endian.hpp>
 #include <handlepool/time/frame_record.hpp>
 
 #include <concepts>
@@ -42,8 +43,8 @@ public:
 
     template <std::unsigned_integral Number>
     void number(Number number) noexcept {
-        for (std::size_t i = 0; i != sizeof(Number); ++i) {
-            *next_++ = static_cast<std::byte>(number >> (8 * i));
+        for (const std::byte each : to_little_endian(number)) {
+            *next_++ = each;
         }
     }
 
@@ -65,12 +66,8 @@ public:
     /// The next number of the lists.
     template <std::unsigned_integral Number>
     Number number() noexcept {
-        Number number = 0;
-        for (std::size_t i = 0; i != sizeof(Number); ++i) {
-            number = static_cast<Number>(
-                number | static_cast<Number>(std::to_integer<Number>(bytes_[offset_++]) << (8 * i)));
-        }
-        return number;
+        offset_ += sizeof(Number);
+        return from_little_endian<Number>(bytes_.data() + offset_ - sizeof(Number));
     }
 
     /// Returns whether `holds`; else the problem is that of the bytes `back` before the next ones. Throws
@@ -110,6 +107,9 @@ constexpr std::uint32_t widths_of_layout() noexcept {
            static_cast<std::uint32_t>(Layout::pool_id_bits) << 16 |
            static_cast<std::uint32_t>(Layout::user_bits) << 24;
 }
+
+/// What is wrong when handles with these widths are read here. Throws std::bad_alloc.
+HANDLEPOOL_EXPORT std::string problem_of_widths(std::uint32_t there, std::uint32_t here);
 
 /// Throws std::bad_alloc; then `out` is as it was.
 template <class Handle>
