@@ -24,8 +24,14 @@ std::uint32_t count_of(const std::vector<std::uint32_t>& list) noexcept {
 
 /// In the order in which they are written.
 std::array<const std::vector<std::uint32_t>*, 8> lists_of(const saved_pool& pool) noexcept {
-    return {&pool.generations, &pool.owners, &pool.places,  &pool.reserved,
-            &pool.waiting,     &pool.claims, &pool.claimed, &pool.returned};
+    return {&pool.generations,
+            &pool.owners,
+            &pool.places,
+            &pool.reserved,
+            &pool.waiting,
+            &pool.allocator.claims,
+            &pool.allocator.claimed,
+            &pool.allocator.returned};
 }
 
 bool lives(std::uint32_t generation) noexcept {
@@ -150,12 +156,12 @@ void write(snapshot_writer& to, const saved_pool& pool) {
     to.number(count_of(pool.owners));
     to.number(count_of(pool.reserved));
     to.number(count_of(pool.waiting));
-    to.number(count_of(pool.claims));
-    to.number(count_of(pool.returned));
-    to.number(pool.retired);
-    to.number(pool.returned_word);
+    to.number(count_of(pool.allocator.claims));
+    to.number(count_of(pool.allocator.returned));
+    to.number(static_cast<std::uint32_t>(pool.allocator.retired));
+    to.number(static_cast<std::uint32_t>(pool.allocator.returned_word));
     to.number(pool.turn);
-    to.number(pool.claimed_ever);
+    to.number(pool.allocator.freelist.claimed);
     for (const auto* const list : lists_of(pool)) {
         to.numbers(*list);
     }
@@ -192,13 +198,15 @@ saved_pool read_saved_pool(block_reader& from, const pool_limits_of_snapshot& li
     const std::uint32_t waiting = read_count(from, in_service, "slots wait");
     const std::uint32_t claims = read_count(from, 0xffff, "threads have claimed slots");
     const std::uint32_t returned = read_count(from, in_service, "slots were returned");
-    pool.retired = read_count(from, in_service, "slots are retired");
-    pool.returned_word = from.number<std::uint32_t>();
-    from.require_that(pool.returned_word <= in_service / 64, 4,
-                      "a search of returned slots begins at word " + std::to_string(pool.returned_word) +
-                          "; the last one is " + std::to_string(in_service / 64));
+    pool.allocator.retired = read_count(from, in_service, "slots are retired");
+    pool.allocator.returned_word = from.number<std::uint32_t>();
+    from.require_that(pool.allocator.returned_word <= in_service / 64, 4,
+                      "a search of returned slots begins at word " +
+                          std::to_string(pool.allocator.returned_word) + "; the last one is " +
+                          std::to_string(in_service / 64));
     pool.turn = from.number<std::uint64_t>();
-    pool.claimed_ever = from.number<std::uint64_t>();
+    pool.allocator.freelist = {
+        .claimed = from.number<std::uint64_t>(), .waiting = waiting, .fresh = in_service};
 
     const std::size_t living = read_generations(from, pool, limits, in_service);
     if (living != objects) { // else one would be taken for retired
@@ -216,22 +224,22 @@ saved_pool read_saved_pool(block_reader& from, const pool_limits_of_snapshot& li
     named.add(pool.reserved, "reserved: ");
     from.numbers(waiting, pool.waiting);
     named.add(pool.waiting, "waiting: ");
-    from.numbers(claims, pool.claims);
+    from.numbers(claims, pool.allocator.claims);
     std::uint64_t claimed = 0;
-    for (const std::uint32_t each : pool.claims) {
+    for (const std::uint32_t each : pool.allocator.claims) {
         claimed += each;
     }
     from.require_that(claimed <= in_service, claims * sizeof(std::uint32_t),
                       std::to_string(claimed) + " slots are claimed; there are " +
                           std::to_string(in_service) + " in service");
-    from.numbers(claimed, pool.claimed);
-    named.add(pool.claimed, "claimed: ");
-    from.numbers(returned, pool.returned);
-    named.add(pool.returned, "returned: ");
+    from.numbers(claimed, pool.allocator.claimed);
+    named.add(pool.allocator.claimed, "claimed: ");
+    from.numbers(returned, pool.allocator.returned);
+    named.add(pool.allocator.returned, "returned: ");
     const std::size_t left = in_service - named.count();
-    from.require_that(left == pool.retired, 0,
-                      std::to_string(left) + " slots are in no list, and " + std::to_string(pool.retired) +
-                          " are retired");
+    from.require_that(left == pool.allocator.retired, 0,
+                      std::to_string(left) + " slots are in no list, and " +
+                          std::to_string(pool.allocator.retired) + " are retired");
     return pool;
 }
 

@@ -458,7 +458,7 @@ TEST_F(snapshot_test, takes_no_slot_without_an_object_for_one_that_has_one) {
     pool.widths = detail::widths_of_layout<handle<crate>::layout>();
     pool.id = 901;
     pool.type = {.size = sizeof(crate), .alignment = alignof(crate)};
-    pool.retired = 1;
+    pool.allocator.retired = 1;
     pool.generations = {1};
     snapshot_bytes bytes;
     detail::snapshot_writer to(bytes);

@@ -4,6 +4,7 @@
 #include <handlepool/detail/base/index_types.hpp>
 #include <handlepool/detail/base/least.hpp>
 #include <handlepool/detail/base/throw_exception.hpp>
+#include <handlepool/detail/captures/allocator_state.hpp>
 #include <handlepool/detail/captures/index_journal.hpp>
 #include <handlepool/detail/parts/slot_allocator.hpp>
 #include <handlepool/freelist.hpp>
@@ -29,74 +30,43 @@ public:
     /// was.
     void take(const allocator_type& allocator, const shards_type& shards, const allocator_capture* before,
               index_journal& journal) {
-        claimed_.clear();
-        claims_.clear();
-        for (std::size_t i = 0, last = shards.count(); i != last; ++i) {
-            const std::span<const std::uint32_t> unused = shards[i].claim.unused();
-            claims_.push_back(unused.size());
-            claimed_.insert(claimed_.end(), unused.begin(), unused.end());
-        }
-        const auto& indices = allocator.indices();
-        returned_.clear();
-        if (indices.returned().waiting() != 0) {
-            indices.returned_words().for_each(indices.list().fresh(),
-                                              [this](std::uint32_t index) { returned_.push_back(index); });
-        }
-        returned_word_ = indices.returned_words().next_word();
-        retired_ = allocator.retired();
-        free_ = indices.list().position();
-        add_to(journal, indices.list(), before);
+        state_.take(allocator, shards);
+        add_to(journal, allocator.list(), before);
         journal_end_ = journal.end();
     }
 
     /// The slots go out from here on as they did from there on.
     void restore(allocator_type& allocator, shards_type& shards,
                  const index_journal& journal) const noexcept {
-        std::size_t next = 0;
-        for (std::size_t i = 0, last = shards.count(); i != last; ++i) {
-            const std::size_t count = i < claims_.size() ? claims_[i] : 0;
-            shards[i].claim.restore({claimed_.data() + next, count});
-            next += count;
-        }
-        auto& indices = allocator.indices();
-        indices.returned_words().reset();
-        indices.list().restore(free_, [&](std::size_t i) { return journal[journal_begin() + i]; });
-        for (const std::uint32_t index : returned_) {
-            indices.give_back(index);
-        }
-        indices.returned_words().set_next_word(returned_word_);
-        allocator.set_retired(retired_);
+        state_.restore(allocator, shards, [&](std::size_t i) { return journal[journal_begin() + i]; });
     }
 
     /// Calls `visit(slot)` for each slot that can have gone out since.
     template <class Visit>
     void for_each_gone(const allocator_type& allocator, const index_journal& journal, Visit visit) const {
-        for (const std::uint32_t slot : claimed_) {
+        for (const std::uint32_t slot : state_.claimed) {
             visit(slot_index{slot});
         }
-        for (const std::uint32_t slot : returned_) {
+        for (const std::uint32_t slot : state_.returned) {
             visit(slot_index{slot});
         }
         const freelist_position now = allocator.list().position();
-        const auto taken =
-            static_cast<std::size_t>(least<std::uint64_t>(now.claimed - free_.claimed, free_.waiting));
+        const auto taken = static_cast<std::size_t>(
+            least<std::uint64_t>(now.claimed - state_.freelist.claimed, state_.freelist.waiting));
         for (std::size_t i = 0; i != taken; ++i) {
             visit(slot_index{journal[journal_begin() + i]});
         }
-        for (std::size_t slot = free_.fresh; slot < now.fresh; ++slot) {
+        for (std::size_t slot = state_.freelist.fresh; slot < now.fresh; ++slot) {
             visit(slot_index{static_cast<std::uint32_t>(slot)});
         }
     }
 
-    std::size_t fresh() const noexcept { return free_.fresh; }
+    std::size_t fresh() const noexcept { return state_.freelist.fresh; }
     /// Where the journal has what waited.
-    std::uint64_t journal_begin() const noexcept { return journal_end_ - free_.waiting; }
+    std::uint64_t journal_begin() const noexcept { return journal_end_ - state_.freelist.waiting; }
     std::uint64_t journal_end() const noexcept { return journal_end_; }
 
-    std::size_t bytes() const noexcept {
-        return (claimed_.capacity() + returned_.capacity()) * sizeof(std::uint32_t) +
-               claims_.capacity() * sizeof(std::size_t);
-    }
+    std::size_t bytes() const noexcept { return state_.bytes(); }
 
 private:
     /// Adds those that wait and did not wait before.
@@ -104,9 +74,9 @@ private:
                 const allocator_capture* before) {
         std::size_t known = 0;
         if (before != nullptr) {
-            const std::uint64_t claimed = free_.claimed - before->free_.claimed;
-            known = before->free_.waiting -
-                    static_cast<std::size_t>(least<std::uint64_t>(claimed, before->free_.waiting));
+            const std::uint64_t claimed = state_.freelist.claimed - before->state_.freelist.claimed;
+            known = before->state_.freelist.waiting -
+                    static_cast<std::size_t>(least<std::uint64_t>(claimed, before->state_.freelist.waiting));
         }
         const std::uint64_t end = journal.end();
         const bool whole = capture_exception([&] {
@@ -118,13 +88,8 @@ private:
         }
     }
 
-    freelist_position free_;
+    allocator_state state_;
     std::uint64_t journal_end_ = 0;
-    std::vector<std::uint32_t> claimed_; // by shards, one after the other
-    std::vector<std::size_t> claims_;    // how many of them each has
-    std::vector<std::uint32_t> returned_;
-    std::size_t returned_word_ = 0;
-    std::size_t retired_ = 0;
 };
 
 } // namespace handlepool::detail

@@ -74,7 +74,7 @@ public:
             if (now != captured(slot)) {
                 changes.push_back({.slot = slot, .before = captured(slot), .after = now});
             }
-            if (is_reserved(now, fresh_tag)) {
+            if (table_type::is_reserved(now, fresh_tag)) {
                 next_reserved_.push_back(slot);
             }
         });
@@ -97,7 +97,7 @@ public:
     void find_reserved(tag_type fresh_tag) {
         next_reserved_.clear();
         for_each_looked_at([&](slot_index slot) {
-            if (is_reserved(captured(slot), fresh_tag)) {
+            if (table_type::is_reserved(captured(slot), fresh_tag)) {
                 next_reserved_.push_back(slot);
             }
         });
@@ -141,7 +141,7 @@ public:
             table.raise_floor(slot, floor_of(last));
             undone_[raw(slot)] = tags{first, last};
         }
-        if (!layout::is_alive(words.tag) && !is_reserved(words, fresh_tag)) {
+        if (!layout::is_alive(words.tag) && !table_type::is_reserved(words, fresh_tag)) {
             words.tag = greatest(words.tag, table.floor(slot));
         }
         table.restore(slot, words);
@@ -181,17 +181,10 @@ private:
         tag_type last{};
     };
 
-    static tag_type tag_or_fresh(const words_type& words, tag_type fresh_tag) noexcept {
-        return words.tag == 0 ? fresh_tag : words.tag;
-    }
-    static bool is_reserved(const words_type& words, tag_type fresh_tag) noexcept {
-        const tag_type tag = tag_or_fresh(words, fresh_tag);
-        return !layout::is_alive(tag) && words.where == table_type::reservation(tag + 1);
-    }
     /// Handles of the slot with tags below this were given out, for an object or reserved; no others.
     static tag_type end_of_given_out(const words_type& words, tag_type fresh_tag) noexcept {
-        const tag_type tag = tag_or_fresh(words, fresh_tag);
-        return tag + (layout::is_alive(tag) || is_reserved(words, fresh_tag) ? 2 : 0);
+        const tag_type tag = table_type::tag_or_fresh(words, fresh_tag);
+        return tag + (layout::is_alive(tag) || table_type::is_reserved(words, fresh_tag) ? 2 : 0);
     }
     static bool is_used_up(const table_type& table, slot_index slot, const words_type& then,
                            tag_type fresh_tag) noexcept {

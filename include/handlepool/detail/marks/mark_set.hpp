@@ -94,31 +94,28 @@ private:
     /// `take_one(mark)` takes a mark, a group or a region that was seen set, and returns whether it was.
     template <class Visit, class TakeOne>
     void take_all(Visit& visit, TakeOne take_one) {
-        for (std::size_t first = 0, count = 0; first != regions_.size(); first += count) {
-            count = least<std::size_t>(64, regions_.size() - first);
-            take_some(regions_, first, count, take_one, [&](std::size_t region) {
-                for (std::size_t i = 0; i != groups_of_region; i += 64) {
-                    take_some(groups_, region * groups_of_region + i, 64, take_one, [&](std::size_t group) {
-                        take_some(marks_, group * group_size, group_size, take_one, visit);
-                    });
-                }
+        take_some(regions_, 0, regions_.size(), take_one, [&](std::size_t region) {
+            take_some(groups_, region * groups_of_region, groups_of_region, take_one, [&](std::size_t group) {
+                take_some(marks_, group * group_size, group_size, take_one, visit);
             });
-        }
+        });
     }
-    /// Up to 64. Looks at all of them before it takes one: where they are is no pattern that a processor
-    /// could foresee.
+    /// Looks at up to 64 before it takes one: where they are is no pattern that a processor could foresee.
     template <class TakeOne, class Visit>
     static void take_some(array_type& marks, std::size_t first, std::size_t count, TakeOne take_one,
                           Visit&& visit) {
-        std::uint64_t seen = 0;
-        for (std::size_t i = 0; i != count; ++i) {
-            seen |= std::uint64_t{marks[first + i].load(std::memory_order::relaxed)} << i;
-        }
-        for_each_bit(first, seen, [&](std::size_t number) {
-            if (take_one(marks[number])) {
-                visit(number);
+        for (std::size_t left = count, piece = 0; left != 0; left -= piece, first += piece) {
+            piece = least<std::size_t>(left, 64);
+            std::uint64_t seen = 0;
+            for (std::size_t i = 0; i != piece; ++i) {
+                seen |= std::uint64_t{marks[first + i].load(std::memory_order::relaxed)} << i;
             }
-        });
+            for_each_bit(first, seen, [&](std::size_t number) {
+                if (take_one(marks[number])) {
+                    visit(number);
+                }
+            });
+        }
     }
 
     array_type marks_;

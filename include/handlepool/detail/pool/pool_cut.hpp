@@ -58,6 +58,13 @@ public:
     /// Ends an object's life, which compact() destroys.
     void erase(value_type handle) noexcept { pool_.eraser_.erase(handle); }
 
+    /// Ends the lives of all objects. Returns whether there were any.
+    bool clear() noexcept {
+        const bool any = pool_.size() != 0;
+        pool_.clear();
+        return any;
+    }
+
     /// Ends a frame with nothing left to be done. Throws compaction_conflict if something is left again and
     /// again.
     void compact() {

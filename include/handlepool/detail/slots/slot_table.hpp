@@ -265,6 +265,14 @@ public:
     slot_words<tag_type> words_of(slot_index slot) const noexcept {
         return {.tag = tag_relaxed(slot), .where = location_of(slot)};
     }
+    /// The tag of a slot, also of one that no object has had; and whether the slot is reserved.
+    static tag_type tag_or_fresh(const slot_words<tag_type>& words, tag_type fresh_tag) noexcept {
+        return words.tag == 0 ? fresh_tag : words.tag;
+    }
+    static bool is_reserved(const slot_words<tag_type>& words, tag_type fresh_tag) noexcept {
+        const tag_type tag = tag_or_fresh(words, fresh_tag);
+        return !layout::is_alive(tag) && words.where == reservation(tag + 1);
+    }
     void restore(slot_index slot, const slot_words<tag_type>& words) noexcept {
         slots_[raw(slot)].where.store(words.where, std::memory_order::relaxed);
         slots_[raw(slot)].tag.store(words.tag, std::memory_order::relaxed);

@@ -21,9 +21,8 @@ namespace handlepool::detail {
 /// Makes a pool what a snapshot says that it was, between two frames:
 ///
 /// ```
-///   erase_all() until the pool is empty ──▶ make_room() ──▶ rewrite() ──▶ end of the frame ──▶
-///   report_births()
-///                    what the pool had, with hooks             ▲ can't fail, and nobody sees a part of it
+///   clear() until it is empty ──▶ make_room() ──▶ rewrite() ──▶ end of the frame ──▶ report_births()
+///     what the pool had, with hooks                  ▲ can't fail, and nobody sees a part of it
 /// ```
 template <class T, class Config>
 class pool_loader {
@@ -34,19 +33,6 @@ class pool_loader {
     using placement = typename parts_type::placement;
 
 public:
-    /// Erases what lives, as anybody would. Returns how many objects.
-    static std::size_t erase_all(cut_type& cut) noexcept {
-        std::size_t count = 0;
-        parts_type& parts = cut.parts();
-        parts.for_each_slot([&](slot_index slot, tag_type tag) {
-            if (layout::is_alive(tag)) {
-                cut.erase(parts.table.handle_of(slot, tag));
-                ++count;
-            }
-        });
-        return count;
-    }
-
     /// Sees to it that there is memory for the objects of an empty pool. Throws std::bad_alloc.
     static void make_room([[maybe_unused]] cut_type& cut, [[maybe_unused]] const saved_pool& pool) {
         if constexpr (!memory_by_touch) {
@@ -98,7 +84,8 @@ public:
         } else {
             parts.objects.resize(static_cast<std::uint32_t>(pool.owners.size()));
         }
-        restore_allocator(parts, pool);
+        pool.allocator.restore(parts.allocator, parts.shards,
+                               [&pool](std::size_t i) { return pool.waiting[i]; });
         parts.order.forget();
         cut.set_turn(pool.turn);
         cut.count_rewrite();
@@ -132,33 +119,6 @@ private:
             const tag_type tag = layout::make_tag(pool.id, pool.generations[i]);
             parts.table.restore(slot, {.tag = tag, .where = parts.table.reservation(tag + 1)});
         }
-    }
-
-    static void restore_allocator(parts_type& parts, const saved_pool& pool) noexcept {
-        auto& indices = parts.allocator.indices();
-        indices.returned_words().reset();
-        indices.list().restore(
-            {.claimed = pool.claimed_ever, .waiting = pool.waiting.size(), .fresh = pool.generations.size()},
-            [&pool](std::size_t i) { return pool.waiting[i]; });
-        const std::uint32_t* next = pool.claimed.data();
-        for (std::size_t i = 0, last = parts.shards.count(); i != last; ++i) {
-            const std::size_t claimed = i < pool.claims.size() ? pool.claims[i] : 0;
-            const std::size_t kept = least<std::size_t>(claimed, Config::policy::claim_size);
-            parts.shards[i].claim.restore({next, kept});
-            next += kept;
-            for (std::size_t k = kept; k != claimed; ++k) {
-                indices.give_back(*next++);
-            }
-        }
-        for (const std::uint32_t* const end = pool.claimed.data() + pool.claimed.size(); next != end;
-             ++next) {
-            indices.give_back(*next); // of threads that are not here
-        }
-        for (const std::uint32_t slot : pool.returned) {
-            indices.give_back(slot);
-        }
-        indices.returned_words().set_next_word(pool.returned_word);
-        parts.allocator.set_retired(pool.retired);
     }
 
     /// Those of a stable pool: compaction has all groups, and offers their holes.

@@ -60,9 +60,8 @@ private:
         for (std::uint32_t i = 0; i != in_service; ++i) {
             const slot_index slot{i};
             const auto words = parts.table.words_of(slot);
-            const tag_type tag = words.tag == 0 ? tag_type{parts.fresh_tag} : words.tag;
-            pool.generations.push_back(generation_of(tag));
-            if (!layout::is_alive(tag) && words.where == parts.table.reservation(tag + 1)) {
+            pool.generations.push_back(generation_of(parts.table.tag_or_fresh(words, parts.fresh_tag)));
+            if (parts.table.is_reserved(words, parts.fresh_tag)) {
                 pool.reserved.push_back(i);
             }
         }
@@ -86,22 +85,13 @@ private:
     }
     template <class Parts>
     static void add_allocator(const Parts& parts, saved_pool& pool) {
-        const auto& indices = parts.allocator.indices();
-        const freelist_position now = indices.list().position();
-        pool.claimed_ever = now.claimed;
-        pool.waiting.reserve(now.waiting);
-        indices.list().for_each_waiting(0, [&pool](std::uint32_t slot) { pool.waiting.push_back(slot); });
-        for (std::size_t i = 0, last = parts.shards.count(); i != last; ++i) {
-            const std::span<const std::uint32_t> unused = parts.shards[i].claim.unused();
-            pool.claims.push_back(static_cast<std::uint32_t>(unused.size()));
-            pool.claimed.insert(pool.claimed.end(), unused.begin(), unused.end());
+        pool.allocator.take(parts.allocator, parts.shards);
+        if (pool.allocator.returned.empty()) {
+            pool.allocator.returned_word = 0; // else that of before a reset
         }
-        if (indices.returned().waiting() != 0) {
-            indices.returned_words().for_each(now.fresh,
-                                              [&pool](std::uint32_t slot) { pool.returned.push_back(slot); });
-            pool.returned_word = static_cast<std::uint32_t>(indices.returned_words().next_word());
-        }
-        pool.retired = static_cast<std::uint32_t>(parts.allocator.retired());
+        pool.waiting.reserve(pool.allocator.freelist.waiting);
+        parts.allocator.list().for_each_waiting(
+            0, [&pool](std::uint32_t slot) { pool.waiting.push_back(slot); });
     }
 };
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <handlepool/detail/base/config.hpp>
+#include <handlepool/detail/captures/allocator_state.hpp>
 #include <handlepool/detail/snapshots/snapshot_reader.hpp>
 #include <handlepool/detail/snapshots/snapshot_writer.hpp>
 
@@ -44,9 +45,6 @@ struct saved_pool {
     std::uint32_t id = 0;
     std::uint32_t fresh_generation = 0; // of slots that no object has had
     std::uint64_t turn = 0;             // which shard comes first in a compaction with a budget
-    std::uint64_t claimed_ever = 0;     // freed slots that were claimed, from some number on
-    std::uint32_t returned_word = 0;    // where a search of returned slots begins
-    std::uint32_t retired = 0;          // slots
     saved_type type;
 
     std::vector<std::uint32_t> generations; // of the slots in service
@@ -54,9 +52,7 @@ struct saved_pool {
     std::vector<std::uint32_t> places;      // of the objects, ascending; none in a dense pool
     std::vector<std::uint32_t> reserved;    // slots, ascending
     std::vector<std::uint32_t> waiting;     // slots, in the order in which they come
-    std::vector<std::uint32_t> claims;      // how many slots each thread has claimed
-    std::vector<std::uint32_t> claimed;     // these, of one thread after the other
-    std::vector<std::uint32_t> returned;    // slots, ascending
+    allocator_state allocator;              // of those that don't wait
 };
 
 /// What a pool can take.

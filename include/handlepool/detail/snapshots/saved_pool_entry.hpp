@@ -2,6 +2,7 @@
 #pragma once
 
 #include <handlepool/detail/base/index_types.hpp>
+#include <handlepool/detail/captures/captured_store.hpp>
 #include <handlepool/detail/pool/pool_cut.hpp>
 #include <handlepool/detail/snapshots/pool_loader.hpp>
 #include <handlepool/detail/snapshots/pool_saver.hpp>
@@ -51,20 +52,19 @@ public:
 
     void read(block_reader& from) override {
         const pool_geometry& geometry = core_.geometry();
-        read_ = read_saved_pool(
-            from, {.widths = widths_of_layout<layout>(),
-                   .placement = placement_number<typename Config::placement>,
-                   .id = core_.id(),
-                   .last_generation = layout::last_generation,
-                   .slot_limit = geometry.slot_limit,
-                   .objects = geometry.capacity,
-                   .places = std::uint64_t{geometry.nursery_chunks} * Config::policy::nursery_chunk});
+        read_ = read_saved_pool(from, {.widths = widths_of_layout<layout>(),
+                                       .placement = placement_number<typename Config::placement>,
+                                       .id = core_.id(),
+                                       .last_generation = layout::last_generation,
+                                       .slot_limit = geometry.slot_limit,
+                                       .objects = geometry.capacity,
+                                       .places = captured_store<parts_type>::most_positions(geometry)});
         objects_.read(from, read_.owners.size(), read_.type);
         from.require_end();
     }
     void lock() override { cut_.emplace(core_); }
     bool clear() override {
-        const bool lived = loader::erase_all(*cut_) != 0;
+        const bool lived = cut_->clear();
         if (lived || !cut_type::is_idle(core_)) {
             cut_->compact();
         }

@@ -98,8 +98,8 @@ public:
         }
     }
 
-    /// Whether the object that the slot has now, in the middle of a frame, was told of in an earlier one:
-    /// then the record of this one has it in `destroyed`, if it ends.
+    /// Whether the object that the slot has now, also in the middle of a frame, was told of in an earlier
+    /// one: then the record of this one has it in `destroyed`, if it ends.
     bool is_told(const parts_type& parts, slot_index slot) const noexcept {
         return told_.contains(raw(slot)) && !parts.watch.has_ended(slot);
     }
@@ -172,11 +172,6 @@ private:
     }
     static slot_index slot_of(value_type handle) noexcept { return slot_table<config>::slot_of(handle); }
 
-    /// Whether the slot has the object that was told of when the frame began.
-    bool is_still_told(const notes_type& notes, slot_index slot) const noexcept {
-        return told_.contains(raw(slot)) && !notes.ended.contains(raw(slot));
-    }
-
     void look_for_candidates(const parts_type& parts, const notes_type& notes) noexcept {
         candidates_.insert_all(notes.vacated);
         if constexpr (placement::stable) {
@@ -225,25 +220,24 @@ private:
     void look_for_edits(const parts_type& parts, const notes_type& notes, written_type& written) noexcept {
         notes.rewritten.for_each([&](std::size_t position) {
             const slot_index slot = owner_of(parts, position);
-            if (slot != slot_index::none && is_still_told(notes, slot)) {
+            if (slot != slot_index::none && is_told(parts, slot)) {
                 edited_.insert(position);
             }
         });
-        take_marks(parts, notes, edits_, [](std::size_t) {});
+        take_marks(parts, edits_, [](std::size_t) {});
         written.insert_all(edited_);
         for (std::size_t column = 0; column != column_edits_.size(); ++column) {
-            take_marks(parts, notes, *column_edits_[column],
+            take_marks(parts, *column_edits_[column],
                        [&](std::size_t position) { written.insert(position, column); });
         }
     }
     /// Calls `write(position)` for each edited object.
     template <class Write>
-    void take_marks(const parts_type& parts, const notes_type& notes, marks_type& marks,
-                    Write write) noexcept {
+    void take_marks(const parts_type& parts, marks_type& marks, Write write) noexcept {
         typename set_type::near_inserter edited(edited_);
         marks.take([&](std::size_t number_of_slot) {
             const slot_index slot{number(number_of_slot)};
-            if (is_still_told(notes, slot)) { // so it is in the store
+            if (is_told(parts, slot)) { // so it is in the store
                 const std::size_t position = placement::position_of(parts, parts.table.location_of(slot));
                 prefetch(owners_.data(), position); // for the record
                 edited.insert(position);
@@ -267,15 +261,15 @@ private:
         candidates_.for_each([&](std::size_t position) {
             const value_type before = owners_[position];
             const slot_index now = owner_of(parts, position);
-            if (before != 0 && slot_of(before) == now && !notes.ended.contains(raw(now))) {
+            if (before != 0 && slot_of(before) == now && !parts.watch.has_ended(now)) {
                 owners_[position] = renamed(parts, notes, before, position, record);
                 return;
             }
             owners_[position] = 0;
             if (before != 0) {
-                write_former(parts, notes, before, position, record);
+                write_former(parts, before, position, record);
             }
-            if (now != slot_index::none && !is_still_told(notes, now)) {
+            if (now != slot_index::none && !is_told(parts, now)) {
                 write_newborn(parts, now, position, record);
                 written.insert(position);
             }
@@ -294,9 +288,9 @@ private:
         });
     }
     /// What became of the object that was at a position.
-    void write_former(const parts_type& parts, const notes_type& notes, value_type handle,
-                      std::size_t position, record_type& record) noexcept {
-        if (notes.ended.contains(raw(slot_of(handle)))) {
+    void write_former(const parts_type& parts, value_type handle, std::size_t position,
+                      record_type& record) noexcept {
+        if (parts.watch.has_ended(slot_of(handle))) {
             record.destroyed.push_back({Handle::from_value(handle), number(position)});
         } else {
             record.moved.push_back(
