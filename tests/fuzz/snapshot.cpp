@@ -6,11 +6,12 @@
 
 #include "require.hpp"
 
-#include <handlepool/detail/snapshots/content_hash.hpp>
 #include <handlepool/detail/snapshots/snapshot_reader.hpp>
 #include <handlepool/detail/snapshots/snapshot_writer.hpp>
 #include <handlepool/detail/time/little_endian.hpp>
 #include <handlepool/snapshots/invalid_snapshot.hpp>
+
+#include <tests/snapshots/made_snapshot.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -24,11 +25,6 @@ namespace {
 
 constexpr std::size_t header_size = 32;
 
-void put_hash(std::vector<std::byte>& bytes, std::size_t at, std::span<const std::byte> hashed) {
-    const auto hash = detail::to_little_endian(detail::content_hash_of(hashed));
-    std::ranges::copy(hash, bytes.begin() + static_cast<std::ptrdiff_t>(at));
-}
-
 /// As far as blocks follow each other.
 void put_hashes(std::vector<std::byte>& bytes) {
     const std::span<const std::byte> all(bytes);
@@ -38,11 +34,7 @@ void put_hashes(std::vector<std::byte>& bytes) {
         if (name > bytes.size() - at - header_size) {
             return;
         }
-        std::vector<std::byte> hashed(bytes.begin() + static_cast<std::ptrdiff_t>(at),
-                                      bytes.begin() + static_cast<std::ptrdiff_t>(at + 24));
-        const auto name_bytes = all.subspan(at + header_size, name);
-        hashed.insert(hashed.end(), name_bytes.begin(), name_bytes.end());
-        put_hash(bytes, at + 24, hashed);
+        test::seal_header(bytes, at, name);
         at += header_size + (name + 7) / 8 * 8;
         if (at > bytes.size() || payload > bytes.size() - at) {
             return;
@@ -51,7 +43,7 @@ void put_hashes(std::vector<std::byte>& bytes) {
         if (hash_at + 8 > bytes.size()) {
             return;
         }
-        put_hash(bytes, hash_at, all.subspan(at, static_cast<std::size_t>(payload)));
+        test::put_hash(bytes, hash_at, all.subspan(at, static_cast<std::size_t>(payload)));
         at = hash_at + 8;
     }
 }

@@ -120,6 +120,17 @@ protected:
         return all;
     }
 
+    /// One before the second capture, and one after it.
+    void end_two_lives() {
+        const auto a = pool_.emplace(1);
+        const auto b = pool_.emplace(2);
+        ring_->capture(1);
+        pool_.erase(a);
+        ring_->capture(2);
+        pool_.erase(b);
+        pool_.compact();
+    }
+
     ends_all_lives check_;
     pool_type pool_{{.name = "lives", .capacity = 10, .reuse_delay = 0}};
     change_log<pool_type> log_{pool_};
@@ -188,13 +199,7 @@ TYPED_TEST(captured_lives, that_no_capture_has_end_at_once) {
 }
 
 TYPED_TEST(captured_lives, end_with_the_ring) {
-    const auto a = this->pool_.emplace(1);
-    const auto b = this->pool_.emplace(2);
-    this->ring_->capture(1);
-    this->pool_.erase(a);
-    this->ring_->capture(2);
-    this->pool_.erase(b);
-    this->pool_.compact();
+    this->end_two_lives();
     EXPECT_EQ(unique_life::living, 2);
     this->ring_.reset();
     EXPECT_EQ(unique_life::living, 0);
@@ -355,13 +360,7 @@ TYPED_TEST(captured_lives, that_were_handed_over_can_not_come_back) {
 }
 
 TYPED_TEST(captured_lives, stay_kept_when_the_newest_capture_is_dropped) {
-    const auto a = this->pool_.emplace(1);
-    const auto b = this->pool_.emplace(2);
-    this->ring_->capture(1);
-    this->pool_.erase(a);
-    this->ring_->capture(2);
-    this->pool_.erase(b);
-    this->pool_.compact();
+    this->end_two_lives();
     this->ring_->drop_newest();
     EXPECT_EQ(unique_life::living, 2);
     this->ring_->restore(1);

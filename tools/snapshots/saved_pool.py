@@ -86,7 +86,9 @@ class SavedPool:
             found |= {"object_bytes": self.size, "object_alignment": self.alignment}
         return found
 
-    def text(self):
-        size = f" of {self.size} bytes" if self.encoding == "bytes" else ", archived"
-        return (f"{self.placement}, pool id {self.id}, {len(self.slots)} objects{size}, "
-                f"{len(self.generations)} slots, {len(self.reserved)} reserved, {self.retired} retired")
+
+def text_of(found):
+    """What document() has, in a line."""
+    size = f" of {found['object_bytes']} bytes" if found["encoding"] == "bytes" else ", archived"
+    return (f"{found['placement']}, pool id {found['id']}, {found['objects']} objects{size}, "
+            f"{found['slots']} slots, {found['reserved']} reserved, {found['retired']} retired")
