@@ -14,7 +14,6 @@
 #include <benchmark/benchmark.h>
 
 #include <array>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -27,12 +26,8 @@ namespace {
 
 constexpr std::size_t kept = 8;
 
-/// Microseconds that an action takes.
-template <class Action>
-double microseconds_of(Action action) {
-    const auto start = std::chrono::steady_clock::now();
-    action();
-    return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count();
+double microseconds_of(auto&& work) {
+    return nanoseconds_of(work) / 1000;
 }
 
 /// A pool whose frames are captured.
@@ -109,11 +104,11 @@ void capture(benchmark::State& state, table& results, figure place, std::size_t 
             edit(pool);
             pool.capture(); // what the others left in the cache is gone
             edit(pool);
-            return 1000 * microseconds_of([&] { pool.capture(); });
+            return nanoseconds_of([&] { pool.capture(); });
         },
         [&] {
             copies.copy(pool.items());
-            return 1000 * microseconds_of([&] { copies.copy(pool.items()); });
+            return nanoseconds_of([&] { copies.copy(pool.items()); });
         });
     results.record(place, outcome.ratio.median, outcome.ratio.spread());
 }

@@ -20,7 +20,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
@@ -95,15 +94,6 @@ void find(benchmark::State& state, table& results, figure place, std::size_t ali
     results.record(place, outcome.ratio.median, outcome.ratio.spread());
 }
 
-/// Nanoseconds for `work()`.
-template <class Work>
-double time_of(Work work) {
-    const auto start = std::chrono::steady_clock::now();
-    work();
-    benchmark::ClobberMemory();
-    return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count();
-}
-
 /// All objects at once, made and gone, in containers that had as many before.
 void bulk(benchmark::State& state, table& results, std::size_t count) {
     alone pool(count);
@@ -116,14 +106,14 @@ void bulk(benchmark::State& state, table& results, std::size_t count) {
         state,
         [&] {
             handles.clear();
-            const double spent =
-                time_of([&] { pool.view().emplace_n(count, std::back_inserter(handles), std::uint64_t{7}); });
+            const double spent = nanoseconds_of(
+                [&] { pool.view().emplace_n(count, std::back_inserter(handles), std::uint64_t{7}); });
             pool.view().clear();
             return spent;
         },
         [&] {
             others.clear();
-            const double spent = time_of([&] {
+            const double spent = nanoseconds_of([&] {
                 for (std::size_t i = 0; i != count; ++i) {
                     others.push_back(array.emplace(7));
                 }
@@ -140,7 +130,7 @@ void clearing(benchmark::State& state, table& results, std::size_t count) {
         for (std::size_t i = 0; i != count; ++i) {
             container.emplace(i);
         }
-        return time_of(clear);
+        return nanoseconds_of(clear);
     };
     const comparison outcome = compare(
         state, [&] { return time(pool, [&] { pool.view().clear(); }); },
@@ -156,7 +146,7 @@ void entering(benchmark::State& state, table& results) {
     constexpr int calls = 100'000;
     std::vector<double> times;
     for ([[maybe_unused]] const auto round : state) {
-        times.push_back(time_of([&] {
+        times.push_back(nanoseconds_of([&] {
                             for (int i = 0; i != calls; ++i) {
                                 const auto view = idle.exclusive_access();
                                 benchmark::ClobberMemory();
@@ -175,7 +165,7 @@ void entering_with_newborns(benchmark::State& state, table& results, std::size_t
         for (std::size_t i = 0; i != count; ++i) {
             pool.emplace(i);
         }
-        const double spent = time_of(take_in);
+        const double spent = nanoseconds_of(take_in);
         pool.clear();
         pool.compact();
         return spent;

@@ -14,7 +14,6 @@
 #include <tbb/task_arena.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <random>
@@ -29,12 +28,6 @@ namespace {
 
 using pool = handlepool::pool<object>;
 using handle = pool::handle_type;
-
-double nanoseconds_of(auto&& work) {
-    const auto start = std::chrono::steady_clock::now();
-    work();
-    return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count();
-}
 
 /// A pool some of whose objects are replaced at random before each compaction, by as many threads as there
 /// are, as the tasks of a frame do it.

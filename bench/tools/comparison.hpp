@@ -4,6 +4,7 @@
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <vector>
 
@@ -26,6 +27,14 @@ struct quartiles {
     double median;
     double upper;
 };
+
+/// Nanoseconds that `work()` takes.
+double nanoseconds_of(auto&& work) {
+    const auto start = std::chrono::steady_clock::now();
+    work();
+    benchmark::ClobberMemory();
+    return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count();
+}
 
 /// Outcome of a comparison: median nanoseconds of each contender, and the rounds' ratios.
 struct comparison {

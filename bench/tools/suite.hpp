@@ -15,6 +15,7 @@ void register_exclusive(table& results, std::size_t rounds);
 void register_changes(table& results, std::size_t rounds);
 /// The last frames of a pool, and the way back.
 void register_captures(table& results, std::size_t rounds);
+void register_snapshots(table& results, std::size_t rounds);
 void register_look_up(table& results, std::size_t rounds);
 void register_two_threads(table& results, std::size_t rounds);
 void register_frames(table& results, std::size_t rounds);

@@ -29,11 +29,21 @@ std::string text_of(detail::block_kind kind) {
     return number < std::size(names) ? std::string(names[number]) : "of kind " + std::to_string(number);
 }
 
+using entries = std::vector<std::unique_ptr<detail::snapshot_entry>>;
+
+/// Throws what the entries throw; then `out` is as it was.
+void write(const entries& saved, std::vector<std::byte>& out, detail::payload_hashes hashes) {
+    detail::snapshot_writer to(out, hashes);
+    for (const auto& each : saved) {
+        each->save(to);
+    }
+    to.finish();
+}
+
 /// A load, which leaves all entries as users need them, however it ends.
 class load_of {
 public:
-    explicit load_of(const std::vector<std::unique_ptr<detail::snapshot_entry>>& entries) noexcept
-        : entries_(entries) {}
+    explicit load_of(const entries& loaded) noexcept : entries_(loaded) {}
     ~load_of() {
         for (const auto& each : entries_) {
             each->unlock(applied_);
@@ -95,7 +105,7 @@ public:
 private:
     static constexpr int most_rounds = 16;
 
-    const std::vector<std::unique_ptr<detail::snapshot_entry>>& entries_;
+    const entries& entries_;
     bool applied_ = false;
 };
 
@@ -131,11 +141,13 @@ void snapshot::own(std::unique_ptr<detail::snapshot_entry> entry) {
 }
 
 void snapshot::save(std::vector<std::byte>& out) {
-    detail::snapshot_writer to(out);
-    for (const auto& each : entries_) {
-        each->save(to);
-    }
-    to.finish();
+    write(entries_, out, detail::payload_hashes::at_once);
+}
+
+captured_snapshot snapshot::capture(std::vector<std::byte> memory) {
+    memory.clear();
+    write(entries_, memory, detail::payload_hashes::later);
+    return captured_snapshot(std::move(memory));
 }
 
 std::vector<std::string> snapshot::load(std::span<const std::byte> bytes, std::string_view origin) {

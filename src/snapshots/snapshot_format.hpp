@@ -18,7 +18,8 @@ namespace handlepool::detail {
 inline constexpr std::string_view snapshot_mark = "hp world";
 inline constexpr std::uint32_t snapshot_format = 1;
 inline constexpr std::size_t file_header_bytes = 8 + 4 + 4;
-inline constexpr std::size_t block_header_hashed = 8 + 4 + 4 + 4 + 4;
+inline constexpr std::size_t name_size_at = 8 + 4 + 4; // in a block's header
+inline constexpr std::size_t block_header_hashed = name_size_at + 4 + 4;
 inline constexpr std::size_t hash_bytes = 8;
 inline constexpr std::size_t block_header_bytes = block_header_hashed + hash_bytes;
 inline constexpr std::size_t most_name_bytes = 255;

@@ -5,6 +5,7 @@
 #include <handlepool/detail/base/throw_exception.hpp>
 #include <handlepool/detail/snapshots/snapshot_writer.hpp>
 #include <handlepool/detail/text/text.hpp>
+#include <handlepool/detail/time/little_endian.hpp>
 
 #include <algorithm>
 #include <bit>
@@ -20,7 +21,21 @@ constexpr std::size_t hashed_at_once = std::size_t{1} << 16;
 
 } // namespace
 
-snapshot_writer::snapshot_writer(std::vector<std::byte>& out) : out_(out), before_(out.size()) {
+void hash_payloads(std::span<std::byte> snapshot) noexcept {
+    for (std::size_t at = file_header_bytes; at != snapshot.size();) {
+        const auto payload_size = from_little_endian<std::uint64_t>(&snapshot[at]);
+        const auto name_size = from_little_endian<std::uint32_t>(&snapshot[at + name_size_at]);
+        at += block_header_bytes + name_size + padding_of(name_size);
+        const auto payload = snapshot.subspan(at, static_cast<std::size_t>(payload_size));
+        at += payload.size() + padding_of(payload_size);
+        std::ranges::copy(to_little_endian(content_hash_of(payload)),
+                          snapshot.begin() + static_cast<std::ptrdiff_t>(at));
+        at += hash_bytes;
+    }
+}
+
+snapshot_writer::snapshot_writer(std::vector<std::byte>& out, payload_hashes hashes)
+    : out_(out), hashes_(hashes), before_(out.size()) {
     make_room(0, file_header_bytes);
     append(snapshot_mark);
     append(snapshot_format);
@@ -78,7 +93,7 @@ void snapshot_writer::end_block() {
             "a block of a snapshot ends with another size than was announced");
     hash_up_to_here();
     append_padding(end_ - payload_);
-    append(hash_.value());
+    append(hashes_ == payload_hashes::at_once ? hash_.value() : 0);
     end_ = 0;
 }
 
@@ -137,7 +152,9 @@ void snapshot_writer::append_header(block_kind kind, std::uint32_t version, std:
 }
 
 void snapshot_writer::hash_up_to_here() {
-    hash_.add(std::span(out_).subspan(hashed_));
+    if (hashes_ == payload_hashes::at_once) {
+        hash_.add(std::span(out_).subspan(hashed_));
+    }
     hashed_ = out_.size();
 }
 

@@ -89,6 +89,15 @@ TEST(snapshot_container, is_what_its_description_says) {
     EXPECT_EQ(expected.size(), two_blocks_bytes);
 }
 
+TEST(snapshot_container, is_the_same_when_its_payloads_are_hashed_later) {
+    snapshot_bytes bytes = two_blocks(detail::payload_hashes::later);
+    EXPECT_EQ(snapshot_refusal(bytes),
+              "snapshot 'a.save', byte 64, block 'ships': the payload is damaged: its "
+              "hash is 59b68387649283c1, and 0000000000000000 is expected");
+    detail::hash_payloads(bytes);
+    EXPECT_EQ(bytes, two_blocks());
+}
+
 TEST(snapshot_container, gives_blocks_back) {
     const snapshot_bytes bytes = two_blocks();
     const snapshot_blocks blocks(bytes, "a.save");

@@ -53,6 +53,25 @@ struct label_archive {
         return label(words);
     }
 };
+struct many_archive {
+    void save(std::ostream& out, const std::vector<crate>& saved) const {
+        if (saved.empty()) {
+            throw std::runtime_error("nothing is no archive");
+        }
+        for (const crate& each : saved) {
+            out.write(reinterpret_cast<const char*>(&each), sizeof each);
+        }
+    }
+    std::vector<crate> load(std::istream& in) const {
+        std::vector<crate> read;
+        for (crate next; in.peek() != std::istream::traits_type::eof();) {
+            in.read(reinterpret_cast<char*>(&next), sizeof next);
+            read.push_back(next);
+        }
+        in.clear();
+        return read;
+    }
+};
 void copy_bytes(void* to, void* from, void*) noexcept {
     std::memcpy(to, from, 12);
 }
@@ -134,6 +153,51 @@ TEST_F(snapshot_test, all_is_as_it_was_saved) {
     EXPECT_EQ(crates_->emplace(crate{4, 4}), undone); // the next one, as then
     EXPECT_EQ(crates_->items().size(), 2U);
     all_.load(bytes); // again
+    expect_as_made();
+}
+
+TEST_F(snapshot_test, another_thread_makes_the_bytes_of_a_capture) {
+    std::vector<crate> many(30'000); // more than is hashed at once
+    all_.add("many", many, many_archive());
+    score_.points = 7;
+    captured_snapshot captured = all_.capture();
+    score_.points = 8;
+    many.clear();
+    crates_->find(light_)->weight = 5;
+    crates_->erase(heavy_);
+    crates_->compact();
+    labels_->clear();
+    snapshot_bytes bytes;
+    std::thread saver([&bytes, &captured] { bytes = std::move(captured).bytes(); });
+    saver.join();
+    EXPECT_THAT(std::move(captured).bytes(), IsEmpty());
+    EXPECT_THAT(captured_snapshot().bytes(), IsEmpty());
+    all_.load(bytes);
+    expect_as_made();
+    EXPECT_EQ(score_.points, 7);
+    EXPECT_EQ(crates_->find(light_)->weight, 1U);
+    EXPECT_EQ(many.size(), 30'000U);
+}
+
+TEST_F(snapshot_test, a_capture_takes_the_memory_of_an_earlier_one) {
+    snapshot_bytes memory(1000, std::byte{1});
+    const std::byte* const there = memory.data();
+    const snapshot_bytes bytes = all_.capture(std::move(memory)).bytes();
+    EXPECT_EQ(bytes.data(), there);
+    all_.load(bytes);
+    expect_as_made();
+    const snapshot_bytes nothing = snapshot().capture().bytes();
+    snapshot_bytes saved_nothing;
+    snapshot().save(saved_nothing);
+    EXPECT_EQ(nothing, saved_nothing);
+}
+
+TEST_F(snapshot_test, a_capture_passes_on_what_an_archive_throws) {
+    std::vector<crate> many;
+    all_.add("many", many, many_archive());
+    EXPECT_EQ(message_of<std::runtime_error>([&] { all_.capture(); }), "nothing is no archive");
+    many.resize(1);
+    all_.load(all_.capture().bytes());
     expect_as_made();
 }
 

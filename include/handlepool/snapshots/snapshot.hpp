@@ -9,6 +9,7 @@
 #include <handlepool/detail/snapshots/saved_value_entry.hpp>
 #include <handlepool/detail/snapshots/snapshot_entry.hpp>
 #include <handlepool/pool_base.hpp>
+#include <handlepool/snapshots/captured_snapshot.hpp>
 #include <handlepool/snapshots/invalid_snapshot.hpp>
 
 #include <cstddef>
@@ -113,6 +114,11 @@ public:
     /// Linear in objects and slots. Throws compaction_conflict like pool::compact(), and also if hooks keep
     /// creating or erasing; std::bad_alloc, and what archives throw. Then `out` is as it was.
     void save(std::vector<std::byte>& out);
+
+    /// Keeps what was added, as it is now, for another thread that makes the bytes of it while this one goes
+    /// on: takes as long as a copy of the objects. Like save() otherwise; archives are called now. What is
+    /// kept lies in `memory`, such as the bytes of an earlier snapshot, where that suffices.
+    captured_snapshot capture(std::vector<std::byte> memory = {});
 
     /// Makes all that was added what it was when these bytes were saved. Returns the names in them that were
     /// not added, and are passed over. Linear in the bytes, and in what the pools have. Throws

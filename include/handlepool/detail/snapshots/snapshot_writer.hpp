@@ -20,13 +20,19 @@
 /// docs/snapshot_format.md has the format.
 namespace handlepool::detail {
 
+/// When the hashes of payloads are made: as these are written, or by hash_payloads() later.
+enum class payload_hashes { at_once, later };
+
+/// Writes the hashes of all payloads into a snapshot that was written without them. Linear.
+HANDLEPOOL_EXPORT void hash_payloads(std::span<std::byte> snapshot) noexcept;
+
 /// Appends a snapshot to bytes. Without finish() there is none: what comes to the end of its life before that
 /// leaves the bytes as they were.
 class HANDLEPOOL_EXPORT snapshot_writer {
 public:
     /// Writes the header of the file. `out` outlives the writer. Throws std::bad_alloc; then nothing has
     /// changed.
-    explicit snapshot_writer(std::vector<std::byte>& out);
+    explicit snapshot_writer(std::vector<std::byte>& out, payload_hashes hashes = payload_hashes::at_once);
     ~snapshot_writer();
     snapshot_writer(const snapshot_writer&) = delete;
     snapshot_writer& operator=(const snapshot_writer&) = delete;
@@ -65,6 +71,7 @@ private:
     void hash_up_to_here();
 
     std::vector<std::byte>& out_;
+    const payload_hashes hashes_;
     const std::size_t before_; // so many bytes were there
     std::set<std::string, std::less<>> names_;
     content_hash hash_;
