@@ -6,6 +6,7 @@
 #include <iterator>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace handlepool::detail {
 
@@ -23,15 +24,16 @@ std::uint32_t count_of(const std::vector<std::uint32_t>& list) noexcept {
 }
 
 /// In the order in which they are written.
-std::array<const std::vector<std::uint32_t>*, 8> lists_of(const saved_pool& pool) noexcept {
-    return {&pool.generations,
-            &pool.owners,
-            &pool.places,
-            &pool.reserved,
-            &pool.waiting,
-            &pool.allocator.claims,
-            &pool.allocator.claimed,
-            &pool.allocator.returned};
+template <class Pool>
+auto lists_of(Pool& pool) noexcept {
+    return std::array{&pool.generations,
+                      &pool.owners,
+                      &pool.places,
+                      &pool.reserved,
+                      &pool.waiting,
+                      &pool.allocator.claims,
+                      &pool.allocator.claimed,
+                      &pool.allocator.returned};
 }
 
 bool lives(std::uint32_t generation) noexcept {
@@ -135,6 +137,12 @@ std::size_t read_generations(block_reader& from, saved_pool& pool, const pool_li
 
 } // namespace
 
+void saved_pool::clear_lists() noexcept {
+    for (auto* const list : lists_of(*this)) {
+        list->clear();
+    }
+}
+
 std::uint64_t bytes_of(const saved_pool& pool) noexcept {
     std::uint64_t numbers = 0;
     for (const auto* const list : lists_of(pool)) {
@@ -167,8 +175,8 @@ void write(snapshot_writer& to, const saved_pool& pool) {
     }
 }
 
-saved_pool read_saved_pool(block_reader& from, const pool_limits_of_snapshot& limits) {
-    saved_pool pool;
+saved_pool read_saved_pool(block_reader& from, const pool_limits_of_snapshot& limits, saved_pool memory) {
+    saved_pool pool = std::move(memory);
     pool.widths = from.number<std::uint32_t>();
     if (pool.widths != limits.widths) {
         from.refuse(4, problem_of_widths(pool.widths, limits.widths));

@@ -67,6 +67,10 @@ void snapshot_writer::begin_block(block_kind kind, std::uint32_t version, std::s
 void snapshot_writer::bytes(const void* data, std::size_t size) {
     expects(out_.size() + size <= end_, "?", "a block of a snapshot is given more than was announced");
     const auto* next = static_cast<const std::byte*>(data);
+    if (hashes_ == payload_hashes::later) {
+        out_.insert(out_.end(), next, next + size);
+        return;
+    }
     while (size != 0) {
         const std::size_t piece = (std::min)(size, hashed_at_once - (out_.size() - hashed_));
         out_.insert(out_.end(), next, next + piece);
@@ -91,9 +95,13 @@ void snapshot_writer::numbers(std::span<const std::uint32_t> numbers) {
 void snapshot_writer::end_block() {
     expects(end_ != 0 && out_.size() == end_, "?",
             "a block of a snapshot ends with another size than was announced");
-    hash_up_to_here();
+    std::uint64_t hash = 0;
+    if (hashes_ == payload_hashes::at_once) {
+        hash_up_to_here();
+        hash = hash_.value();
+    }
     append_padding(end_ - payload_);
-    append(hashes_ == payload_hashes::at_once ? hash_.value() : 0);
+    append(hash);
     end_ = 0;
 }
 
@@ -152,9 +160,7 @@ void snapshot_writer::append_header(block_kind kind, std::uint32_t version, std:
 }
 
 void snapshot_writer::hash_up_to_here() {
-    if (hashes_ == payload_hashes::at_once) {
-        hash_.add(std::span(out_).subspan(hashed_));
-    }
+    hash_.add(std::span(out_).subspan(hashed_));
     hashed_ = out_.size();
 }
 

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <span>
 #include <type_traits>
+#include <utility>
 
 namespace handlepool::detail {
 
@@ -32,11 +33,12 @@ public:
     static_assert(capturable_freelist<typename Config::freelist>,
                   "the pool's freelist can't be written down: see the concept capturable_freelist");
 
-    /// Throws std::bad_alloc.
+    /// Its lists lie in those of `memory`, where these suffice. Throws std::bad_alloc.
     template <class T>
-    static saved_pool describe(const pool_cut<T, Config>& cut) {
+    static saved_pool describe(const pool_cut<T, Config>& cut, saved_pool memory = {}) {
         const auto& parts = cut.parts();
-        saved_pool pool;
+        saved_pool pool = std::move(memory);
+        pool.clear_lists();
         pool.widths = widths_of_layout<layout>();
         pool.placement = placement_number<placement>;
         pool.id = cut.id();

@@ -39,7 +39,7 @@ struct saved_type {
 ///               0 ─┘  │     └────── waiting, in the order in which they come
 ///                     └──────────── retired, if it is the last generation
 /// ```
-struct saved_pool {
+struct HANDLEPOOL_EXPORT saved_pool {
     std::uint32_t widths = 0;    // of the handles' layout, as widths_of_layout() has them
     std::uint32_t placement = 0; // 0 dense, 1 stable, 2 recycling
     std::uint32_t id = 0;
@@ -53,6 +53,9 @@ struct saved_pool {
     std::vector<std::uint32_t> reserved;    // slots, ascending
     std::vector<std::uint32_t> waiting;     // slots, in the order in which they come
     allocator_state allocator;              // of those that don't wait
+
+    /// Forgets all lists, whose memory stays.
+    void clear_lists() noexcept;
 };
 
 /// What a pool can take.
@@ -71,7 +74,9 @@ HANDLEPOOL_EXPORT std::uint64_t bytes_of(const saved_pool& pool) noexcept;
 HANDLEPOOL_EXPORT void write(snapshot_writer& to, const saved_pool& pool);
 
 /// Reads a pool up to its objects, and verifies that it is one: each slot is in one place and has a
-/// generation that fits there. Throws invalid_snapshot and std::bad_alloc.
-HANDLEPOOL_EXPORT saved_pool read_saved_pool(block_reader& from, const pool_limits_of_snapshot& limits);
+/// generation that fits there. Its lists lie in those of `memory`, where these suffice. Throws
+/// invalid_snapshot and std::bad_alloc.
+HANDLEPOOL_EXPORT saved_pool read_saved_pool(block_reader& from, const pool_limits_of_snapshot& limits,
+                                             saved_pool memory = {});
 
 } // namespace handlepool::detail

@@ -38,28 +38,30 @@ public:
 
     void save(snapshot_writer& to) override {
         const cut_type cut(core_);
-        saved_pool pool = pool_saver<Config>::describe(cut);
-        pool.type = objects_.type();
+        pool_ = pool_saver<Config>::describe(cut, std::move(pool_));
+        pool_.type = objects_.type();
         const auto location_at = [&](std::size_t i) {
-            return placement::location_of(cut.parts(), placement::stable ? pool.places[i] : i);
+            return placement::location_of(cut.parts(), placement::stable ? pool_.places[i] : i);
         };
-        objects_.prepare(cut.parts(), pool.owners.size(), location_at);
-        to.begin_block(kind(), version, name(), bytes_of(pool) + objects_.bytes());
-        write(to, pool);
+        objects_.prepare(cut.parts(), pool_.owners.size(), location_at);
+        to.begin_block(kind(), version, name(), bytes_of(pool_) + objects_.bytes());
+        write(to, pool_);
         objects_.write(to, cut.parts(), location_at);
         to.end_block();
     }
 
     void read(block_reader& from) override {
         const pool_geometry& geometry = core_.geometry();
-        read_ = read_saved_pool(from, {.widths = widths_of_layout<layout>(),
-                                       .placement = placement_number<typename Config::placement>,
-                                       .id = core_.id(),
-                                       .last_generation = layout::last_generation,
-                                       .slot_limit = geometry.slot_limit,
-                                       .objects = geometry.capacity,
-                                       .places = captured_store<parts_type>::most_positions(geometry)});
-        objects_.read(from, read_.owners.size(), read_.type);
+        pool_ = read_saved_pool(from,
+                                {.widths = widths_of_layout<layout>(),
+                                 .placement = placement_number<typename Config::placement>,
+                                 .id = core_.id(),
+                                 .last_generation = layout::last_generation,
+                                 .slot_limit = geometry.slot_limit,
+                                 .objects = geometry.capacity,
+                                 .places = captured_store<parts_type>::most_positions(geometry)},
+                                std::move(pool_));
+        objects_.read(from, pool_.owners.size(), pool_.type);
         from.require_end();
     }
     void lock() override { cut_.emplace(core_); }
@@ -70,25 +72,24 @@ public:
         }
         return lived;
     }
-    void make_room() override { loader::make_room(*cut_, read_); }
+    void make_room() override { loader::make_room(*cut_, pool_); }
     void apply() noexcept override {
-        loader::rewrite(*cut_, read_,
+        loader::rewrite(*cut_, pool_,
                         [this](std::size_t i, location where) { objects_.put_in(cut_->parts(), i, where); });
     }
     void tell() noexcept override {
         cut_->end_frame();
-        loader::report_births(*cut_, read_);
+        loader::report_births(*cut_, pool_);
     }
     void unlock(bool loaded) noexcept override {
         objects_.forget(loaded);
-        read_ = {};
         cut_.reset();
     }
 
 private:
     core_type& core_;
     Objects objects_;
-    saved_pool read_;
+    saved_pool pool_;             // as it was saved or read last: for its memory
     std::optional<cut_type> cut_; // during a load
 };
 
