@@ -18,15 +18,17 @@ bytes_buffer::~bytes_buffer() = default;
 
 #ifdef __cpp_exceptions
 
-void throw_unreadable(block_reader& from, std::size_t bytes, std::string_view value,
-                      const std::exception_ptr& error) {
-    std::string problem;
+void throw_unreadable(const block_reader& from, std::size_t bytes, const std::string& value,
+                      std::string_view failed, const std::exception_ptr& error) {
+    std::string problem = value + ' ';
     try {
         std::rethrow_exception(error);
     } catch (const std::bad_alloc&) {
         throw;
     } catch (const std::exception& what) {
-        problem = std::string(value) + " can't be read: " + what.what();
+        problem += failed;
+        problem += ": ";
+        problem += what.what();
     }
     from.refuse(bytes, problem);
 }
@@ -34,7 +36,7 @@ void throw_unreadable(block_reader& from, std::size_t bytes, std::string_view va
 #else
 
 // Nothing is thrown that capture_exception() would return.
-void throw_unreadable(block_reader& from, std::size_t bytes, std::string_view value,
+void throw_unreadable(const block_reader& from, std::size_t bytes, const std::string& value, std::string_view,
                       const std::exception_ptr&) {
     from.refuse(bytes, value);
 }

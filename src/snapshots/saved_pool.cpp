@@ -12,7 +12,7 @@ namespace handlepool::detail {
 
 namespace {
 
-constexpr std::uint64_t header_bytes = 14 * sizeof(std::uint32_t) + 4 * sizeof(std::uint64_t);
+constexpr std::uint64_t header_bytes = 12 * sizeof(std::uint32_t) + 2 * sizeof(std::uint64_t);
 
 std::string_view name_of_placement(std::uint32_t placement) noexcept {
     constexpr std::string_view names[] = {"dense", "stable", "recycling"};
@@ -155,10 +155,6 @@ void write(snapshot_writer& to, const saved_pool& pool) {
     to.number(pool.widths);
     to.number(pool.placement);
     to.number(pool.id);
-    to.number(static_cast<std::uint32_t>(pool.type.encoding));
-    to.number(pool.type.version);
-    to.number(pool.type.size);
-    to.number(pool.type.alignment);
     to.number(pool.fresh_generation);
     to.number(count_of(pool.generations));
     to.number(count_of(pool.owners));
@@ -188,14 +184,6 @@ saved_pool read_saved_pool(block_reader& from, const pool_limits_of_snapshot& li
     }
     expect(from, limits.id, "the pool id");
     pool.id = limits.id;
-    const auto encoding = from.number<std::uint32_t>();
-    if (encoding > static_cast<std::uint32_t>(object_encoding::archive)) {
-        from.refuse(4, "objects are encoded in way " + std::to_string(encoding) + "; known are 0 and 1");
-    }
-    pool.type.encoding = static_cast<object_encoding>(encoding);
-    pool.type.version = from.number<std::uint32_t>();
-    pool.type.size = from.number<std::uint64_t>();
-    pool.type.alignment = from.number<std::uint64_t>();
     pool.fresh_generation = from.number<std::uint32_t>();
     from.require_that(!lives(pool.fresh_generation) && pool.fresh_generation <= limits.last_generation + 1, 4,
                       "fresh slots have generation " + std::to_string(pool.fresh_generation) +

@@ -71,6 +71,11 @@ public:
             each->read(from);
         }
     }
+    void add_unknown(std::vector<std::string>& names) const {
+        for (const auto& each : entries_) {
+            each->add_unknown(names);
+        }
+    }
     void lock() {
         for (const auto& each : entries_) {
             each->lock();
@@ -121,6 +126,17 @@ void snapshot::require_bytes(bool consists_of_bytes, std::string_view name) {
     }
 }
 
+void snapshot::require_columns(std::span<const std::string_view> columns, std::string_view name) {
+    for (auto each = columns.begin(); each != columns.end(); ++each) {
+        if (const auto problem = detail::problem_of_name(*each)) {
+            refuse(name, "of a column, " + *problem);
+        }
+        if (std::find(columns.begin(), each, *each) != each) {
+            refuse(name, "two columns have the name '" + detail::printable(*each) + "'; each needs its own");
+        }
+    }
+}
+
 bool snapshot::has(std::string_view name) const noexcept {
     return std::any_of(entries_.begin(), entries_.end(),
                        [name](const auto& each) { return each->name() == name; });
@@ -160,6 +176,7 @@ std::vector<std::string> snapshot::load(std::span<const std::byte> bytes, std::s
     }
     load_of load(entries_);
     load.read(blocks, origin);
+    load.add_unknown(unknown);
     load.lock();
     load.clear();
     load.apply();

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 
-// Bytes that claim to be a pool, in a snapshot whose hashes are right; the first byte says in which
-// placement. They are refused, and the pool is as it was; or it is a pool that can be used, and saved again.
+// Bytes that claim to be a pool, in a snapshot whose hashes are right; the first byte says of which kind.
+// They are refused, and the pool is as it was; or it is a pool that can be used, and saved again.
 
 #include "require.hpp"
 
+#include <handlepool/columns.hpp>
 #include <handlepool/detail/snapshots/snapshot_writer.hpp>
 #include <handlepool/pool.hpp>
 #include <handlepool/snapshots/snapshot.hpp>
@@ -16,6 +17,7 @@
 #include <iterator>
 #include <ostream>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,6 +35,20 @@ struct words_archive {
     }
 };
 
+/// Some older objects can't become newer ones.
+template <class Number>
+auto upgrade_of_number() {
+    return upgrade<Number, std::uint64_t>([](Number old) -> std::uint64_t {
+        if (old == 7) {
+            throw std::runtime_error("nobody wants a 7");
+        }
+        return old;
+    });
+}
+auto words_of_number() {
+    return upgrade<std::uint16_t, words>([](std::uint16_t old) { return words{std::to_string(old)}; });
+}
+
 std::vector<std::byte> snapshot_with(std::span<const std::byte> payload) {
     std::vector<std::byte> bytes;
     detail::snapshot_writer to(bytes);
@@ -44,20 +60,22 @@ std::vector<std::byte> snapshot_with(std::span<const std::byte> payload) {
 }
 
 /// A pool, which is as new for each payload: no process has ids for as many pools as there are payloads.
-template <class Pool, class... Archive>
+template <class Pool>
 class fuzzed_pool {
 public:
-    fuzzed_pool(unsigned id, const Archive&... archive)
+    /// `schema` is what a snapshot needs to know of the objects.
+    template <class... Schema>
+    explicit fuzzed_pool(unsigned id, const Schema&... schema)
         : pool_({.name = "pool", .capacity = 100, .slot_limit = 200, .pool_id = id}) {
-        all_.add("pool", pool_, archive...);
+        all_.add("pool", pool_, schema...);
         all_.save(as_new_);
     }
 
     /// Loads the payload, and uses what the pool has become.
-    template <class Object>
-    void load(const Object& object, std::span<const std::byte> payload) {
+    template <class... Object>
+    void load(std::span<const std::byte> payload, const Object&... object) {
         all_.load(as_new_);
-        const auto before = pool_.emplace(object);
+        const auto before = pool_.emplace(object...);
         pool_.compact();
         try {
             all_.load(snapshot_with(payload), "fuzzed");
@@ -76,7 +94,7 @@ public:
         std::vector<std::byte> bytes;
         all_.save(bytes);
         std::size_t made = 0;
-        while (pool_.try_emplace(object)) {
+        while (pool_.try_emplace(object...)) {
             ++made;
         }
         require(made + living <= pool_.capacity(), "there is no more than the capacity");
@@ -97,14 +115,24 @@ private:
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace handlepool;
-    static fuzz::fuzzed_pool<pool<std::uint64_t>> numbers(3);
-    static fuzz::fuzzed_pool<stable_pool<fuzz::words>, fuzz::words_archive> texts(4, fuzz::words_archive());
+    static fuzz::fuzzed_pool<pool<std::uint64_t>> numbers(3, fuzz::upgrade_of_number<std::uint32_t>());
+    static fuzz::fuzzed_pool<stable_pool<fuzz::words>> texts(4, fuzz::words_archive());
+    static fuzz::fuzzed_pool<pool<columns<float, fuzz::words, std::uint64_t>>> rows(
+        5, named_column("x"), named_column("title", fuzz::words_archive(), fuzz::words_of_number()),
+        named_column("money", fuzz::upgrade_of_number<std::uint8_t>()));
     if (size != 0) {
-        const std::span<const std::byte> bytes(reinterpret_cast<const std::byte*>(data), size);
-        if (data[0] % 2 == 0) {
-            numbers.load(std::uint64_t{1}, bytes.subspan(1));
-        } else {
-            texts.load(fuzz::words{"a word"}, bytes.subspan(1));
+        const std::span<const std::byte> payload =
+            std::span(reinterpret_cast<const std::byte*>(data), size).subspan(1);
+        switch (data[0] % 3) {
+        case 0:
+            numbers.load(payload, std::uint64_t{1});
+            break;
+        case 1:
+            texts.load(payload, fuzz::words{"a word"});
+            break;
+        default:
+            rows.load(payload, 1.5F, fuzz::words{"a word"}, std::uint64_t{1});
+            break;
         }
     }
     return 0;

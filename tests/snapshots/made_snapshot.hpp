@@ -26,7 +26,7 @@ inline snapshot_bytes two_blocks(detail::payload_hashes hashes = detail::payload
     to.number(std::uint32_t{0x04030201});
     to.number(std::uint8_t{5});
     to.end_block();
-    to.begin_block(detail::block_kind::value, 1, "a day", 0);
+    to.begin_block(detail::block_kind::value, 2, "a day", 0);
     to.end_block();
     to.finish();
     return bytes;

@@ -4,13 +4,19 @@
 #include <handlepool/detail/base/config.hpp>
 #include <handlepool/detail/pool/pool_access.hpp>
 #include <handlepool/detail/snapshots/archive_stream.hpp>
+#include <handlepool/detail/snapshots/saved_elements.hpp>
 #include <handlepool/detail/snapshots/saved_objects.hpp>
 #include <handlepool/detail/snapshots/saved_pool_entry.hpp>
+#include <handlepool/detail/snapshots/saved_type.hpp>
 #include <handlepool/detail/snapshots/saved_value_entry.hpp>
 #include <handlepool/detail/snapshots/snapshot_entry.hpp>
+#include <handlepool/fwd.hpp>
 #include <handlepool/pool_base.hpp>
 #include <handlepool/snapshots/captured_snapshot.hpp>
+#include <handlepool/row.hpp>
 #include <handlepool/snapshots/invalid_snapshot.hpp>
+#include <handlepool/snapshots/named_column.hpp>
+#include <handlepool/snapshots/upgrade.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -18,6 +24,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -63,9 +70,18 @@ namespace handlepool {
 ///     };
 ///     game.add("ships", ships, ship_archive());
 ///
-/// Each load() gets a stream of the bytes that save() has written for that object. A type may have a member
-/// `static constexpr std::uint32_t snapshot_version`: objects of other versions are refused, as are bytes of
-/// another size or alignment. Bytes are those of the processor; all else is the same on each.
+/// Each load() gets a stream of the bytes that save() has written for that object.
+///
+/// The rows of a `pool<columns<...>>` are saved column by column, each under a name: see named_column.
+/// Columns that the bytes don't have are value-initialized, and those that the pool doesn't have are passed
+/// over.
+///
+/// Objects, columns and values are known by the version of their type, its size, its alignment and its
+/// layout; those that an archive writes, by the version alone. Others are refused, unless there is an
+/// upgrade. The version is a member `static constexpr std::uint32_t snapshot_version`, or 0. The layout is
+/// what a member `static constexpr std::string_view snapshot_layout` says, such as "x:f32 y:f32", of up to
+/// 255 bytes without control characters; numbers have one by themselves. Bytes are those of the processor;
+/// all else is the same on each.
 ///
 /// What is added must exist as long as the snapshot is used. One thread at a time uses it; nobody else uses
 /// its pools meanwhile, as in a capture_ring.
@@ -77,37 +93,50 @@ public:
     snapshot(const snapshot&) = delete;
     snapshot& operator=(const snapshot&) = delete;
 
-    /// Adds a pool under a name. Its objects consist of bytes, or are written and read by an archive. Throws
-    /// std::invalid_argument for a name that was added before, is empty, has more than 255 bytes or control
-    /// characters, and for a raw_pool of a type with functions; std::bad_alloc, and what copying the archive
-    /// throws. Then nothing has changed, as with the others.
-    template <class T, class Traits>
-    void add(std::string_view name, pool_base<T, Traits>& pool) {
+    /// Adds a pool under a name. Its objects consist of bytes, or are written and read by an archive; `steps`
+    /// make them of older ones (see upgrade). Throws std::invalid_argument for a name that was added before,
+    /// is empty, has more than 255 bytes or control characters, and for a raw_pool of a type with functions;
+    /// std::bad_alloc, and what copying the archive throws. Then nothing has changed, as with the others.
+    template <class T, class Traits, detail::upgrade_step_like... Steps>
+    void add(std::string_view name, pool_base<T, Traits>& pool, Steps... steps) {
         auto& core = detail::pool_access::pool_of(pool);
         if constexpr (!std::is_void_v<T>) {
             static_assert(std::is_trivially_copyable_v<T>,
-                          "objects that don't consist of bytes are added with an archive: see snapshot");
+                          "objects that don't consist of bytes are added with an archive, and rows with a "
+                          "named_column for each column: see snapshot");
         }
         require_bytes(core.type().consists_of_bytes(), name);
-        add_pool<detail::byte_objects<T>>(name, core);
+        add_pool<detail::saved_objects<T, detail::no_archive, Steps...>>(
+            name, core, detail::no_archive(), std::tuple<Steps...>(std::move(steps)...));
     }
-    template <class T, class Traits, detail::archive_of<T> Archive>
-    void add(std::string_view name, pool_base<T, Traits>& pool, Archive archive) {
-        auto& core = detail::pool_access::pool_of(pool);
-        add_pool<detail::archived_objects<T, Archive>>(name, core, std::move(archive));
+    template <class T, class Traits, detail::archive_of<T> Archive, detail::upgrade_step_like... Steps>
+    void add(std::string_view name, pool_base<T, Traits>& pool, Archive archive, Steps... steps) {
+        add_pool<detail::saved_objects<T, Archive, Steps...>>(name, detail::pool_access::pool_of(pool),
+                                                              std::move(archive),
+                                                              std::tuple<Steps...>(std::move(steps)...));
+    }
+
+    /// Adds a pool of rows: each column by itself, as its named_column() says, of which there is one for
+    /// each, in their order. Throws std::invalid_argument for names of columns, too, of which no two are the
+    /// same.
+    template <class... Cs, class Traits, class... Columns>
+        requires(sizeof...(Cs) == sizeof...(Columns) && (detail::is_column_schema<Columns> && ...))
+    void add(std::string_view name, pool_base<columns<Cs...>, Traits>& pool, Columns... named) {
+        const std::string_view names[] = {named.name...};
+        require_columns(names, name);
+        add_pool<detail::saved_rows<columns<Cs...>, Columns...>>(name, detail::pool_access::pool_of(pool),
+                                                                 std::move(named)...);
     }
 
     /// Adds a value, which consists of bytes, or is written and read by an archive.
-    template <class Value>
+    template <class Value, detail::upgrade_step_like... Steps>
         requires(std::is_trivially_copyable_v<Value>)
-    void add(std::string_view name, Value& value) {
-        own(std::make_unique<detail::saved_value_entry<Value, detail::byte_value<Value>>>(
-            checked_name(name), value, detail::byte_value<Value>()));
+    void add(std::string_view name, Value& value, Steps... steps) {
+        add_value(name, value, detail::no_archive(), std::move(steps)...);
     }
-    template <class Value, detail::archive_of<Value> Archive>
-    void add(std::string_view name, Value& value, Archive archive) {
-        own(std::make_unique<detail::saved_value_entry<Value, Archive>>(checked_name(name), value,
-                                                                        std::move(archive)));
+    template <class Value, detail::archive_of<Value> Archive, detail::upgrade_step_like... Steps>
+    void add(std::string_view name, Value& value, Archive archive, Steps... steps) {
+        add_value(name, value, std::move(archive), std::move(steps)...);
     }
 
     /// Appends what was added, as it is now, to `out`. Each pool is compacted, which ends a frame of it.
@@ -121,22 +150,28 @@ public:
     captured_snapshot capture(std::vector<std::byte> memory = {});
 
     /// Makes all that was added what it was when these bytes were saved. Returns the names in them that were
-    /// not added, and are passed over. Linear in the bytes, and in what the pools have. Throws
-    /// invalid_snapshot for bytes that are not those of a save(), or of other types, pools or layouts, with
-    /// `origin` in the message, such as the name of a file; compaction_conflict, std::bad_alloc, and what
-    /// archives throw. Nothing has changed then, unless hooks of on_destroy() create objects again and again,
-    /// or there is no memory for objects that the pools have room for: then some pools may be empty, and the
-    /// call may be repeated.
+    /// not added, and are passed over: those of blocks, and `pool.column` for columns. Linear in the bytes, and
+    /// in what the pools have. Throws invalid_snapshot for bytes that are not those of a save(), or of other
+    /// types, pools or layouts, with `origin` in the message, such as the name of a file; compaction_conflict,
+    /// std::bad_alloc, and what archives and upgrades throw that is no std::exception. Nothing has changed
+    /// then, unless hooks of on_destroy() create objects again and again, or there is no memory for objects that
+    /// the pools have room for: then some pools may be empty, and the call may be repeated.
     std::vector<std::string> load(std::span<const std::byte> bytes, std::string_view origin = "in memory");
 
 private:
-    template <class Objects, class T, class Config, class... Archive>
-    void add_pool(std::string_view name, detail::pool_impl<T, Config>& core, Archive&&... archive) {
+    template <class Objects, class T, class Config, class... Schema>
+    void add_pool(std::string_view name, detail::pool_impl<T, Config>& core, Schema&&... schema) {
         own(std::make_unique<detail::saved_pool_entry<T, Config, Objects>>(checked_name(name), core,
-                                                                           std::move(archive)...));
+                                                                           std::move(schema)...));
+    }
+    template <class Value, class Archive, class... Steps>
+    void add_value(std::string_view name, Value& value, Archive archive, Steps... steps) {
+        own(std::make_unique<detail::saved_value_entry<Value, Archive, Steps...>>(
+            checked_name(name), value, std::move(archive), std::tuple<Steps...>(std::move(steps)...)));
     }
 
     static void require_bytes(bool consists_of_bytes, std::string_view name);
+    static void require_columns(std::span<const std::string_view> columns, std::string_view name);
     bool has(std::string_view name) const noexcept;
     std::string checked_name(std::string_view name) const;
     void own(std::unique_ptr<detail::snapshot_entry> entry);

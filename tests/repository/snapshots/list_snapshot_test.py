@@ -64,7 +64,7 @@ class ListSnapshot(unittest.TestCase):
         self.assertEqual(self.run_tool(self.file, CORPUS / "empty"), (0, f"""{self.file}: format 1, 176 bytes, 2 blocks, {checked}
   byte  kind   version  bytes  name
     56  pool         3      5  ships
-   112  value        1      0  a day
+   112  value        2      0  a day
 {CORPUS / "empty"}: format 1, 72 bytes, 0 blocks, {checked}
 """, ""))
 
@@ -75,34 +75,70 @@ class ListSnapshot(unittest.TestCase):
         self.assertEqual(json.loads(output), [{
             "file": str(self.file), "format": 1, "bytes": 176, "hashes_checked": HAS_HASHES, "blocks": [
                 {"name": "ships", "kind": "pool", "version": 3, "offset": 56, "bytes": 5, "hash": "59b68387649283c1"},
-                {"name": "a day", "kind": "value", "version": 1, "offset": 112, "bytes": 0, "hash": "2d06800538d394c2"},
+                {"name": "a day", "kind": "value", "version": 2, "offset": 112, "bytes": 0, "hash": "2d06800538d394c2"},
             ]}])
 
     def test_objects_of_pools(self):
         file = CORPUS / "pools"
         checked = "hashes checked" if HAS_HASHES else "hashes not checked, for lack of the Python module xxhash"
-        self.assertEqual(self.run_tool("--objects", file), (0, f"""{file}: format 1, 512 bytes, 3 blocks, {checked}
+        self.assertEqual(self.run_tool("--objects", file), (0, f"""{file}: format 1, 856 bytes, 4 blocks, {checked}
   byte  kind   version  bytes  name
-    56  pool         1    140  numbers
-   248  pool         1    140  texts
-   440  value        1      8  score
-  numbers: dense, pool id 3, 2 objects of 8 bytes, 4 slots, 1 reserved, 0 retired
-    0xc0000100000002  byte 180, 8 bytes
-    0xc0000100000001  byte 188, 8 bytes
-  texts: stable, pool id 4, 2 objects, archived, 2 slots, 0 reserved, 0 retired
-    0x100000100000000  byte 380, 3 bytes, place 0
-    0x100000100000001  byte 383, 5 bytes, place 1
+    56  pool         1    163  numbers
+   272  pool         1    160  texts
+   480  pool         1    212  movers
+   744  value        1     47  score
+  numbers: dense, pool id 3, 2 objects, 8 bytes, layout 'u64'; 4 slots, 1 reserved, 0 retired
+    0xc0000100000001  byte 203, 8 bytes
+    0xc0000100000002  byte 211, 8 bytes
+  texts: stable, pool id 4, 2 objects, archived; 2 slots, 0 reserved, 0 retired
+    0x100000100000000  byte 424, 3 bytes, place 0
+    0x100000100000001  byte 427, 5 bytes, place 1
+  movers: dense, pool id 5, 2 rows; 2 slots, 0 reserved, 0 retired
+    column x: 4 bytes, layout 'f32'
+    column title: archived
+    0x140000100000000  x byte 612, 4 bytes; title byte 681, 7 bytes
+    0x140000100000001  x byte 616, 4 bytes; title byte 688, 4 bytes
+  score: 4 bytes, layout 'i32'
 """, ""))
         data = file.read_bytes()
-        self.assertEqual((data[180:188], data[380:388]), (struct.pack("<Q", 33), b"onethree"))
-        code, output, errors = self.run_tool("--json", file)
+        self.assertEqual((data[211:219], data[424:432]), (struct.pack("<Q", 33), b"onethree"))
+        self.assertEqual((data[616:620], data[681:692]), (struct.pack("<f", 2.5), b"captaincook"))
+
+    def test_pools_and_values_as_json(self):
+        code, output, errors = self.run_tool("--json", "--objects", CORPUS / "pools")
         self.assertEqual((code, errors), (0, ""))
-        self.assertEqual([each.get("pool") for each in json.loads(output)[0]["blocks"]], [
-            {"id": 3, "placement": "dense", "objects": 2, "encoding": "bytes", "type_version": 0, "slots": 4, "reserved": 1,
-             "waiting": 1, "claimed": 0, "returned": 0, "retired": 0, "object_bytes": 8, "object_alignment": 8},
-            {"id": 4, "placement": "stable", "objects": 2, "encoding": "archive", "type_version": 0, "slots": 2, "reserved": 0,
-             "waiting": 0, "claimed": 0, "returned": 0, "retired": 0},
-            None])
+        blocks = json.loads(output)[0]["blocks"]
+        of_pool = {"reserved": 0, "waiting": 0, "claimed": 0, "returned": 0, "retired": 0}
+        archived = {"encoding": "archive", "type_version": 0}
+        self.assertEqual([each.get("pool", each.get("value")) for each in blocks], [
+            of_pool | {"id": 3, "placement": "dense", "objects": 2, "slots": 4, "reserved": 1, "waiting": 1, "encoding": "bytes",
+                       "type_version": 0, "element_bytes": 8, "element_alignment": 8, "layout": "u64"},
+            of_pool | archived | {"id": 4, "placement": "stable", "objects": 2, "slots": 2},
+            of_pool | {"id": 5, "placement": "dense", "objects": 2, "slots": 2, "columns": [
+                {"name": "x", "encoding": "bytes", "type_version": 0, "element_bytes": 4, "element_alignment": 4, "layout": "f32"},
+                archived | {"name": "title"}]},
+            {"encoding": "bytes", "type_version": 0, "element_bytes": 4, "element_alignment": 4, "layout": "i32"}])
+        self.assertEqual([each.get("objects", [])[-1:] for each in blocks], [
+            [{"handle": "0xc0000100000002", "offset": 211, "bytes": 8}],
+            [{"handle": "0x100000100000001", "offset": 427, "bytes": 5, "place": 1}],
+            [{"handle": "0x140000100000001", "columns": [{"name": "x", "offset": 616, "bytes": 4},
+                                                         {"name": "title", "offset": 688, "bytes": 4}]}],
+            []])
+
+    @unittest.skipIf(HAS_HASHES, "the hashes are wrong, too")
+    def test_columns_that_are_none(self):
+        self.whole = (CORPUS / "pools").read_bytes()
+        title = 620 # the column behind that of x
+        self.assertEqual(self.refusal_of(self.with_bytes(title, b"\7")),
+                         "byte 620, block 'movers': encoding 7 is unknown; known are 0 to 1")
+        self.assertEqual(self.refusal_of(self.with_bytes(title + 24, b"\x1a")),
+                         "byte 665, block 'movers': 2 elements are expected, which 26 bytes are not")
+        self.assertEqual(self.refusal_of(self.with_bytes(title + 24, b"\xff")),
+                         "byte 665, block 'movers': elements take 255 bytes, and 27 are left")
+        self.assertEqual(self.refusal_of(self.with_bytes(title + 32, b"\xff")),
+                         "byte 660, block 'movers': the bytes of a name take 255 bytes, and 32 are left")
+        self.assertEqual(self.refusal_of(self.with_bytes(744 + 8, b"\5")),
+                         "byte 787, block 'score': 1 elements are expected, which 4 bytes are not")
 
     def test_help(self):
         code, output, errors = self.run_tool("--help")

@@ -32,22 +32,23 @@ public:
     ~bytes_buffer() override;
 };
 
-/// Throws what reading the last bytes has thrown as an invalid_snapshot that says where; but what is no
-/// std::exception, and std::bad_alloc, as it is.
-[[noreturn]] HANDLEPOOL_EXPORT void throw_unreadable(block_reader& from, std::size_t bytes,
-                                                     std::string_view value, const std::exception_ptr& error);
+/// Throws `error`, by which a value of this name `failed`, as an invalid_snapshot of the last bytes that were
+/// read; but what is no std::exception, and std::bad_alloc, as it is.
+[[noreturn]] HANDLEPOOL_EXPORT void throw_unreadable(const block_reader& from, std::size_t bytes,
+                                                     const std::string& value, std::string_view failed,
+                                                     const std::exception_ptr& error);
 
-/// Calls `read(stream)` for the next bytes, which hold a value of this name.
-template <class Read>
-void read_archived(block_reader& from, std::uint64_t size, std::string_view value, Read read) {
+/// Calls `read(stream)` for the next bytes, which hold a value; `name()` is what messages call it.
+template <class Name, class Read>
+void read_archived(block_reader& from, std::uint64_t size, Name name, Read read) {
     const std::span<const std::byte> bytes = from.bytes(size);
     bytes_buffer buffer(bytes);
     std::istream in(&buffer);
     if (const std::exception_ptr error = capture_exception([&] { read(in); })) {
-        throw_unreadable(from, bytes.size(), value, error);
+        throw_unreadable(from, bytes.size(), name(), "can't be read", error);
     }
     if (!in) {
-        from.refuse(bytes.size(), std::string(value) + " takes more bytes than there are");
+        from.refuse(bytes.size(), name() + " takes more bytes than there are");
     }
 }
 

@@ -1,171 +1,230 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <handlepool/detail/base/config.hpp>
 #include <handlepool/detail/base/index_types.hpp>
-#include <handlepool/detail/objects/object_buffer.hpp>
 #include <handlepool/detail/objects/object_type.hpp>
+#include <handlepool/detail/objects/row_address.hpp>
 #include <handlepool/detail/snapshots/archive_stream.hpp>
-#include <handlepool/detail/snapshots/saved_pool.hpp>
+#include <handlepool/detail/snapshots/saved_elements.hpp>
+#include <handlepool/detail/snapshots/saved_type.hpp>
 #include <handlepool/detail/snapshots/snapshot_reader.hpp>
 #include <handlepool/detail/snapshots/snapshot_writer.hpp>
+#include <handlepool/row.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
-#include <new>
-#include <span>
-#include <sstream>
+#include <set>
 #include <string>
+#include <string_view>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+/// The objects of a pool in its block: how many columns there are, and each of these. Objects that are no
+/// rows are one column without a name.
 namespace handlepool::detail {
 
-/// The version of a type's objects: `T::snapshot_version`, or 0.
-template <class T>
-constexpr std::uint32_t snapshot_version() noexcept {
-    if constexpr (requires { std::uint32_t{T::snapshot_version}; }) {
-        return T::snapshot_version;
-    } else {
-        return 0;
+/// Calls `visit(first, count)` for locations that follow each other, of `count` in all.
+template <class LocationAt, class Visit>
+void for_each_run(std::size_t count, LocationAt location_at, Visit visit) {
+    for (std::size_t i = 0, next = 0; i != count; i = next) {
+        const location first = location_at(i);
+        do {
+            ++next;
+        } while (next != count && raw(location_at(next)) == raw(first) + (next - i));
+        visit(first, next - i);
     }
 }
 
-inline void require_encoding(block_reader& from, const saved_type& there, const saved_type& here) {
-    const auto text = [](const saved_type& type) {
-        return type.encoding == object_encoding::archive
-                   ? "archived, of version " + std::to_string(type.version)
-                   : std::to_string(type.size) + " bytes, aligned to " + std::to_string(type.alignment) +
-                         ", of version " + std::to_string(type.version);
-    };
-    from.require_that(there == here, 0, "objects are " + text(there) + "; here they are " + text(here));
-}
+/// Throws invalid_snapshot unless the column, whose header was read last, is one of rows or is none.
+HANDLEPOOL_EXPORT void require_rows(const block_reader& from, const elements_header& there, bool here);
 
-/// Objects that consist of bytes, each as it lies in memory, one after the other.
-template <class T>
-class byte_objects {
+/// Objects that are no rows.
+template <class T, class Archive, class... Steps>
+class saved_objects {
 public:
-    explicit byte_objects(const object_type<T>& type) noexcept
-        : type_{.encoding = object_encoding::bytes,
-                .version = snapshot_version<T>(),
-                .size = type.stride(),
-                .alignment = type.alignment()} {}
+    saved_objects(const object_type<T>& type, Archive archive, std::tuple<Steps...> steps)
+        : elements_(type, element_names::of_objects(), std::move(archive), std::move(steps)) {}
 
-    const saved_type& type() const noexcept { return type_; }
-
-    /// Looks at the objects at these locations, which stay as they are until write().
-    template <class Parts, class LocationAt>
-    void prepare(const Parts&, std::size_t count, LocationAt) noexcept {
-        count_ = count;
-    }
-    std::uint64_t bytes() const noexcept { return count_ * type_.size; }
-    template <class Parts, class LocationAt>
-    void write(snapshot_writer& to, const Parts& parts, LocationAt location_at) {
-        const auto size = static_cast<std::size_t>(type_.size);
-        for (std::size_t i = 0, next = 0; i != count_; i = next) { // neighbours at once
-            const location first = location_at(i);
-            do {
-                ++next;
-            } while (next != count_ && raw(location_at(next)) == raw(first) + (next - i));
-            to.bytes(parts.objects.storage(first), (next - i) * size);
-        }
-    }
-
-    void read(block_reader& from, std::size_t count, const saved_type& there) {
-        require_encoding(from, there, type_);
-        // No overflow: less than 2^32 of less than 2^31 bytes.
-        read_ = from.bytes(count * type_.size);
-    }
-    template <class Parts>
-    void put_in(Parts& parts, std::size_t i, location where) noexcept {
-        const auto size = static_cast<std::size_t>(type_.size);
-        parts.objects.unpoison_objects(where);
-        std::memcpy(parts.objects.storage(where), read_.data() + i * size, size);
-    }
-    void forget(bool) noexcept { read_ = {}; }
-
-private:
-    saved_type type_;
-    std::size_t count_ = 0;
-    std::span<const std::byte> read_;
-};
-
-/// Objects as functions of the program write them: how many bytes each takes, and then these.
-template <class T, class Archive>
-class archived_objects {
-    static_assert(std::is_nothrow_move_constructible_v<T>,
-                  "loading moves objects to their places and can't fail half-way: they must be nothrow move "
-                  "constructible");
-
-public:
-    archived_objects(const object_type<T>& type, Archive archive)
-        : archive_(std::move(archive)), read_(type) {}
-
-    saved_type type() const noexcept {
-        return {.encoding = object_encoding::archive, .version = snapshot_version<T>()};
-    }
-
-    /// Throws std::bad_alloc, and what the archive throws.
+    /// Looks at the objects at these locations, which stay as they are until write(). Throws std::bad_alloc,
+    /// and what archives throw.
     template <class Parts, class LocationAt>
     void prepare(const Parts& parts, std::size_t count, LocationAt location_at) {
-        std::ostringstream out;
-        ends_.clear();
-        ends_.reserve(count);
-        for (std::size_t i = 0; i != count; ++i) {
-            archive_.save(out, std::as_const(*parts.objects.at(location_at(i))));
-            ends_.push_back(static_cast<std::uint64_t>(out.tellp()));
-        }
-        written_ = std::move(out).str();
+        count_ = count;
+        elements_.prepare(count, runs_of(parts, location_at));
     }
-    std::uint64_t bytes() const noexcept { return ends_.size() * sizeof(std::uint64_t) + written_.size(); }
+    std::uint64_t bytes() const noexcept { return sizeof(std::uint32_t) + elements_.bytes({}); }
     template <class Parts, class LocationAt>
-    void write(snapshot_writer& to, const Parts&, LocationAt) {
-        std::uint64_t before = 0;
-        for (const std::uint64_t end : ends_) {
-            to.number(end - std::exchange(before, end));
-        }
-        to.bytes(written_.data(), written_.size());
-        written_ = {};
+    void write(snapshot_writer& to, const Parts& parts, LocationAt location_at) {
+        to.number(std::uint32_t{1});
+        elements_.write(to, {}, runs_of(parts, location_at));
     }
 
-    void read(block_reader& from, std::size_t count, const saved_type& there) {
-        require_encoding(from, there, type());
-        from.require_that(from.left() / sizeof(std::uint64_t) >= count, 0,
-                          "the sizes of " + std::to_string(count) + " objects are expected, and " +
-                              std::to_string(from.left()) + " bytes are left");
-        std::vector<std::uint64_t> sizes(count);
-        for (std::uint64_t& each : sizes) {
-            each = from.number<std::uint64_t>();
-        }
-        read_.clear();
-        read_.reserve(count);
-        for (std::size_t i = 0; i != count; ++i) {
-            read_archived(from, sizes[i], "object " + std::to_string(i), [&](std::istream& in) {
-                ::new (read_.next()) T(archive_.load(in));
-                read_.add();
-            });
-        }
+    /// Throws invalid_snapshot and std::bad_alloc.
+    void read(block_reader& from, std::size_t count) {
+        const auto columns = from.number<std::uint32_t>();
+        const elements_header there = read_elements_header(from);
+        require_rows(from, there, false);
+        from.require_that(columns == 1, static_cast<std::size_t>(bytes_of(there)) + sizeof columns,
+                          "the objects are no rows, and have " + std::to_string(columns) + " columns");
+        elements_.read(from, there, count);
     }
     template <class Parts>
     void put_in(Parts& parts, std::size_t i, location where) noexcept {
-        parts.objects.put_in(read_.at(i), where);
+        parts.objects.unpoison_objects(where);
+        elements_.put_in(i, parts.objects.storage(where));
     }
-    /// put_in() has moved them all, or they are not wanted.
+    void forget(bool moved) noexcept { elements_.forget(moved); }
+    void add_unknown(std::string_view, std::vector<std::string>&) const {}
+
+private:
+    template <class Parts, class LocationAt>
+    auto runs_of(const Parts& parts, LocationAt location_at) const {
+        return [this, &parts, location_at](auto visit) {
+            for_each_run(count_, location_at, [&](location first, std::size_t length) {
+                visit(parts.objects.storage(first), length);
+            });
+        };
+    }
+
+    saved_elements<T, Archive, Steps...> elements_;
+    std::size_t count_ = 0;
+};
+
+/// What a program says of a column. The user's named_column() makes them.
+template <class Archive, class... Steps>
+struct column_schema {
+    std::string name;
+    Archive archive;
+    std::tuple<Steps...> steps;
+};
+
+template <class T>
+inline constexpr bool is_column_schema = false;
+template <class Archive, class... Steps>
+inline constexpr bool is_column_schema<column_schema<Archive, Steps...>> = true;
+
+template <class C, class Schema>
+class saved_column;
+
+/// A column of rows, by the name that it has in files.
+template <class C, class Archive, class... Steps>
+class saved_column<C, column_schema<Archive, Steps...>> {
+    static_assert(!std::is_same_v<Archive, no_archive> || std::is_trivially_copyable_v<C>,
+                  "columns that don't consist of bytes have an archive: see named_column");
+    static_assert(std::is_same_v<Archive, no_archive> || archive_of<Archive, C>,
+                  "this archive is none of the column's type: see named_column");
+
+public:
+    saved_column(column_schema<Archive, Steps...>&& schema) // of one argument, as a tuple makes them
+        : name(std::move(schema.name)),
+          elements(object_type<C>(), element_names::of_column(name), std::move(schema.archive),
+                   std::move(schema.steps)) {}
+
+    const std::string name;
+    saved_elements<C, Archive, Steps...> elements;
+};
+
+/// Objects that are rows; `Schemas` are those of their columns.
+template <class Columns, class... Schemas>
+class saved_rows;
+
+template <class... Cs, class... Schemas>
+class saved_rows<columns<Cs...>, Schemas...> {
+public:
+    saved_rows(const object_type<columns<Cs...>>&, Schemas... schemas) : columns_(std::move(schemas)...) {}
+
+    /// As those of saved_objects.
+    template <class Parts, class LocationAt>
+    void prepare(const Parts& parts, std::size_t count, LocationAt location_at) {
+        count_ = count;
+        for_each_column([&]<std::size_t I>(auto& column) {
+            column.elements.prepare(count, runs_of<I>(parts, location_at));
+        });
+    }
+    std::uint64_t bytes() const noexcept {
+        return std::apply(
+            [](const auto&... each) {
+                return (sizeof(std::uint32_t) + ... + each.elements.bytes(each.name));
+            },
+            columns_);
+    }
+    template <class Parts, class LocationAt>
+    void write(snapshot_writer& to, const Parts& parts, LocationAt location_at) {
+        to.number(static_cast<std::uint32_t>(sizeof...(Cs)));
+        for_each_column([&]<std::size_t I>(auto& column) {
+            column.elements.write(to, column.name, runs_of<I>(parts, location_at));
+        });
+    }
+
+    /// Columns that aren't there have their defaults.
+    void read(block_reader& from, std::size_t count) {
+        unknown_.clear();
+        std::set<std::string_view> names;
+        for (auto left = from.number<std::uint32_t>(); left != 0; --left) {
+            const elements_header there = read_elements_header(from);
+            require_rows(from, there, true);
+            if (!names.insert(there.name).second) {
+                from.refuse(static_cast<std::size_t>(bytes_of(there)),
+                            element_names::of_column(there.name).all() + " is there twice");
+            }
+            bool known = false;
+            for_each_column([&]<std::size_t I>(auto& column) {
+                if (column.name == there.name) {
+                    column.elements.read(from, there, count);
+                    known = true;
+                }
+            });
+            if (!known) {
+                from.bytes(there.bytes);
+                unknown_.emplace_back(there.name);
+            }
+        }
+        for_each_column([&]<std::size_t I>(auto& column) {
+            if (!names.contains(column.name)) {
+                column.elements.make_defaults(from, count);
+            }
+        });
+    }
+    template <class Parts>
+    void put_in(Parts& parts, std::size_t i, location where) noexcept {
+        parts.objects.unpoison_objects(where);
+        const row_address place = parts.objects.storage(where);
+        for_each_column([&]<std::size_t I>(auto& column) {
+            column.elements.put_in(i, place.memory<type_at<I, Cs...>>(I));
+        });
+    }
     void forget(bool moved) noexcept {
-        if (moved) {
-            read_.forget();
-        } else {
-            read_.clear();
+        for_each_column([moved]<std::size_t I>(auto& column) { column.elements.forget(moved); });
+    }
+    /// Of the columns that were read last, those that nobody has named.
+    void add_unknown(std::string_view pool, std::vector<std::string>& names) const {
+        for (const std::string& each : unknown_) {
+            names.push_back(std::string(pool) + '.' + each);
         }
     }
 
 private:
-    Archive archive_;
-    std::vector<std::uint64_t> ends_; // in `written_`
-    std::string written_;
-    object_buffer<T> read_;
+    /// Calls `visit.operator()<I>(column)` for each column, in their order.
+    template <class Visit>
+    void for_each_column(Visit visit) {
+        [&]<std::size_t... Is>(std::index_sequence<Is...>) {
+            (visit.template operator()<Is>(std::get<Is>(columns_)), ...);
+        }(std::index_sequence_for<Cs...>());
+    }
+    template <std::size_t I, class Parts, class LocationAt>
+    auto runs_of(const Parts& parts, LocationAt location_at) const {
+        return [this, &parts, location_at](auto visit) {
+            for_each_run(count_, location_at, [&](location first, std::size_t length) {
+                visit(parts.objects.storage(first).template memory<type_at<I, Cs...>>(I), length);
+            });
+        };
+    }
+
+    std::tuple<saved_column<Cs, Schemas>...> columns_;
+    std::size_t count_ = 0;
+    std::vector<std::string> unknown_;
 };
 
 } // namespace handlepool::detail

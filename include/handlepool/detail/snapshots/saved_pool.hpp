@@ -12,22 +12,6 @@
 
 namespace handlepool::detail {
 
-/// How the objects of a pool are written.
-enum class object_encoding : std::uint32_t {
-    bytes,   // each as it lies in memory
-    archive, // as the program's functions write it, after a list of how many bytes each takes
-};
-
-/// Of which type they are, as far as a snapshot can tell. Of archived ones, the version alone counts.
-struct saved_type {
-    object_encoding encoding = object_encoding::bytes;
-    std::uint32_t version = 0;
-    std::uint64_t size = 0;
-    std::uint64_t alignment = 0;
-
-    friend bool operator==(const saved_type&, const saved_type&) = default;
-};
-
 /// A pool as a snapshot has it, but for what its objects contain: whatever decides which handles are valid,
 /// and which ones come next. docs/snapshot_format.md has the bytes.
 ///
@@ -45,7 +29,6 @@ struct HANDLEPOOL_EXPORT saved_pool {
     std::uint32_t id = 0;
     std::uint32_t fresh_generation = 0; // of slots that no object has had
     std::uint64_t turn = 0;             // which shard comes first in a compaction with a budget
-    saved_type type;
 
     std::vector<std::uint32_t> generations; // of the slots in service
     std::vector<std::uint32_t> owners;      // slots of the objects, by position

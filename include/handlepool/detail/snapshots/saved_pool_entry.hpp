@@ -15,6 +15,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace handlepool::detail {
 
@@ -29,17 +30,16 @@ class saved_pool_entry final : public snapshot_entry {
     using loader = pool_loader<T, Config>;
 
 public:
-    /// `archive` is what the objects need beside their type, if anything.
-    template <class... Archive>
-    saved_pool_entry(std::string name, core_type& core, Archive... archive)
+    /// `schema` is what the objects need beside their type.
+    template <class... Schema>
+    saved_pool_entry(std::string name, core_type& core, Schema... schema)
         : snapshot_entry(block_kind::pool, std::move(name)),
           core_(core),
-          objects_(core.type(), std::move(archive)...) {}
+          objects_(core.type(), std::move(schema)...) {}
 
     void save(snapshot_writer& to) override {
         const cut_type cut(core_);
         pool_ = pool_saver<Config>::describe(cut, std::move(pool_));
-        pool_.type = objects_.type();
         const auto location_at = [&](std::size_t i) {
             return placement::location_of(cut.parts(), placement::stable ? pool_.places[i] : i);
         };
@@ -61,9 +61,10 @@ public:
                                  .objects = geometry.capacity,
                                  .places = captured_store<parts_type>::most_positions(geometry)},
                                 std::move(pool_));
-        objects_.read(from, pool_.owners.size(), pool_.type);
+        objects_.read(from, pool_.owners.size());
         from.require_end();
     }
+    void add_unknown(std::vector<std::string>& names) const override { objects_.add_unknown(name(), names); }
     void lock() override { cut_.emplace(core_); }
     bool clear() override {
         const bool lived = cut_->clear();

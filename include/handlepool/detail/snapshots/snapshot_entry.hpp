@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace handlepool::detail {
 
@@ -37,6 +38,8 @@ public:
     virtual void save(snapshot_writer& to) = 0;
     /// Reads its block, whose bytes stay until unlock(). Throws invalid_snapshot and std::bad_alloc.
     virtual void read(block_reader& from) = 0;
+    /// Adds what its block has that was not added here, and is passed over. Throws std::bad_alloc.
+    virtual void add_unknown(std::vector<std::string>&) const {}
     /// Keeps others away. Throws compaction_conflict and the like.
     virtual void lock() {}
     /// Ends what is there, with hooks that may make more. Returns whether there was anything. Throws
