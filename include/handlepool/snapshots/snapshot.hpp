@@ -150,12 +150,13 @@ public:
     captured_snapshot capture(std::vector<std::byte> memory = {});
 
     /// Makes all that was added what it was when these bytes were saved. Returns the names in them that were
-    /// not added, and are passed over: those of blocks, and `pool.column` for columns. Linear in the bytes, and
-    /// in what the pools have. Throws invalid_snapshot for bytes that are not those of a save(), or of other
-    /// types, pools or layouts, with `origin` in the message, such as the name of a file; compaction_conflict,
-    /// std::bad_alloc, and what archives and upgrades throw that is no std::exception. Nothing has changed
-    /// then, unless hooks of on_destroy() create objects again and again, or there is no memory for objects that
-    /// the pools have room for: then some pools may be empty, and the call may be repeated.
+    /// not added, and are passed over: those of blocks, and `pool.column` for columns. Linear in the bytes,
+    /// and in what the pools have. Throws invalid_snapshot for bytes that are not those of a save(), or of
+    /// other types, pools or layouts, with `origin` in the message, such as the name of a file;
+    /// compaction_conflict, std::bad_alloc, and what archives and upgrades throw that is no std::exception.
+    /// Nothing has changed then, unless hooks of on_destroy() create objects again and again, or there is no
+    /// memory for objects that the pools have room for: then some pools may be empty, and the call may be
+    /// repeated.
     std::vector<std::string> load(std::span<const std::byte> bytes, std::string_view origin = "in memory");
 
 private:
