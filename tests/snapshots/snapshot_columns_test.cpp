@@ -343,6 +343,17 @@ TEST(snapshot_columns, have_names_that_are_there_once) {
         "byte 0; none is allowed");
 }
 
+TEST(snapshot_columns, have_no_more_archived_bytes_than_they_say) {
+    const snapshot_bytes bytes = two_movers();
+    movers_table table(named_column("spot"), named_column("health"), named_column("title", title_archive()),
+                       named_column("awake"));
+    const std::size_t sizes_at = 306; // of 7 and 4 bytes
+    EXPECT_EQ(table.refusal(with_byte(bytes, sizes_at, 8)),
+              "snapshot 'game', byte 314, block 'movers': an object of 4 bytes is expected, and 3 are left");
+    EXPECT_EQ(table.refusal(with_byte(bytes, sizes_at, 6)),
+              "snapshot 'game', byte 322, block 'movers': 1 bytes are those of no object");
+}
+
 TEST(snapshot_columns, announce_what_is_there) {
     pool<std::uint32_t> numbers({.name = "numbers", .capacity = 100, .pool_id = 911});
     numbers.emplace(1U);
