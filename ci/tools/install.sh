@@ -24,7 +24,7 @@ if [ "${1:-}" = --harness ]; then
     shift
 else
     packages+=(
-        ccache patch libbenchmark-dev libboost-context1.81-dev libgmock-dev libgtest-dev liblua5.4-dev libplf-colony-dev
+        ccache patch libbenchmark-dev libboost-context1.81-dev libcereal-dev libgmock-dev libgtest-dev liblua5.4-dev libplf-colony-dev
         librapidcheck-dev libvulkan-dev libxxhash-dev python3 relacy-dev
     )
 fi

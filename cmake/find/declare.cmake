@@ -28,6 +28,7 @@ handlepool_declare(Vulkan Vulkan::Vulkan "libvulkan-dev")
 handlepool_declare(Python handlepool_python "python3")
 handlepool_declare(ZSTD PkgConfig::ZSTD "libzstd-dev pkg-config" 1.5)
 handlepool_declare(xxhash handlepool_xxhash "libxxhash-dev" 0.8)
+handlepool_declare(cereal cereal::cereal "libcereal-dev" 1.3 CONFIG)
 # No package, but what the C interface can't do without: it turns exceptions into errors.
 handlepool_declare(exceptions handlepool_exceptions "-fexceptions")
 

@@ -107,6 +107,13 @@ foreach(part IN ITEMS TESTS STRESS BENCH MODELS FUZZERS)
         endforeach()
     endif()
 endforeach()
+# Some tests of snapshots do without.
+if(HANDLEPOOL_BUILD_TESTS)
+    handlepool_find(missing cereal)
+    if(missing)
+        list(APPEND handlepool_left_out "tests of archives (${missing})")
+    endif()
+endif()
 
 if(handlepool_errors)
     message(FATAL_ERROR "handlepool: Debian packages are missing or too old for what was asked for:${handlepool_errors}\n"
