@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "refusal_text.hpp"
 #include "snapshot_format.hpp"
 
 #include <handlepool/detail/base/throw_exception.hpp>
@@ -13,23 +14,6 @@
 namespace handlepool::detail {
 
 namespace {
-
-/// "1 byte is there", "2 bytes are there".
-std::string counted(std::uint64_t count, std::string_view what, std::string_view state) {
-    std::string text = std::to_string(count) + ' ';
-    text += what;
-    text += count == 1 ? " is " : "s are ";
-    text += state;
-    return text;
-}
-
-std::string text_of_hash(std::uint64_t hash) {
-    std::string text(16, '0');
-    for (std::size_t i = text.size(); i != 0; hash >>= 4) {
-        text[--i] = "0123456789abcdef"[hash & 15];
-    }
-    return text;
-}
 
 /// A block without a name is none, or has none that could be read.
 [[noreturn]] void throw_invalid(std::string_view origin, std::size_t offset, std::string_view block,

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+#include "../../shared/files.hpp"
+
+#include <handlepool/detail/journal/journal_file.hpp>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <string>
+#include <utility>
+
+namespace handlepool::detail {
+
+namespace {
+
+std::error_code last_error() noexcept {
+    return {errno, std::generic_category()};
+}
+
+class journal_file final : public journal_storage {
+public:
+    journal_file(std::filesystem::path file, journal_file_use use)
+        : file_(std::move(file)), unfinished_(file_) {
+        if (use == journal_file_use::create) {
+            unfinished_ += ".new";
+        }
+        constexpr mode_t permissions = S_IRUSR | S_IWUSR | S_IRGRP | S_IWGRP | S_IROTH | S_IWOTH;
+        const int flags = use == journal_file_use::read     ? O_RDONLY
+                          : use == journal_file_use::append ? O_RDWR
+                                                            : O_RDWR | O_CREAT;
+        do {
+            number_ = ::open(unfinished_.c_str(), flags | O_CLOEXEC, permissions);
+        } while (number_ < 0 && errno == EINTR);
+        std::error_code error = number_ < 0 ? last_error() : std::error_code();
+        if (!error && use != journal_file_use::read) {
+            error = lock();
+        }
+        if (!error && use == journal_file_use::create && is_there()) {
+            error = std::make_error_code(std::errc::file_exists);
+            ::unlink(unfinished_.c_str());
+        }
+        if (error) {
+            close();
+            throw_file_error(error, file_);
+        }
+    }
+    ~journal_file() override { close(); }
+
+    std::uint64_t size(std::error_code& error) noexcept override {
+        struct stat status{};
+        error = ::fstat(number_, &status) == 0 ? std::error_code() : last_error();
+        return error ? 0 : static_cast<std::uint64_t>(status.st_size);
+    }
+    std::size_t read(std::uint64_t offset, std::span<std::byte> out,
+                     std::error_code& error) noexcept override {
+        const ssize_t count = ::pread(number_, out.data(), out.size(), static_cast<off_t>(offset));
+        error = count < 0 ? last_error() : std::error_code();
+        return count < 0 ? 0 : static_cast<std::size_t>(count);
+    }
+    std::size_t write(std::uint64_t offset, std::span<const std::byte> bytes,
+                      std::error_code& error) noexcept override {
+        const ssize_t count = ::pwrite(number_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+        error = count < 0 ? last_error() : std::error_code();
+        return count < 0 ? 0 : static_cast<std::size_t>(count);
+    }
+    void truncate(std::uint64_t size, std::error_code& error) noexcept override {
+        int result = 0;
+        do {
+            result = ::ftruncate(number_, static_cast<off_t>(size));
+        } while (result != 0 && errno == EINTR);
+        error = result == 0 ? std::error_code() : last_error();
+    }
+    void sync(std::error_code& error) noexcept override {
+#if defined(F_FULLFSYNC) // where fsync() returns when the disk's own memory has it
+        const int result = ::fcntl(number_, F_FULLFSYNC) == 0 ? 0 : ::fsync(number_);
+#elif defined(__linux__) // the size is waited for, too, but not the times
+        const int result = ::fdatasync(number_);
+#else
+        const int result = ::fsync(number_);
+#endif
+        error = result == 0 ? std::error_code() : last_error();
+    }
+    void publish(std::error_code& error) noexcept override {
+        if (is_there()) {
+            error = std::make_error_code(std::errc::file_exists);
+            return;
+        }
+        error = rename_file(unfinished_, file_, disk_wait::until_written);
+    }
+
+private:
+    bool is_there() const noexcept {
+        std::error_code ignored;
+        return std::filesystem::exists(std::filesystem::symlink_status(file_, ignored));
+    }
+    /// Keeps others away. The file could have been renamed or removed before it was locked.
+    std::error_code lock() noexcept {
+        if (::flock(number_, LOCK_EX | LOCK_NB) != 0) {
+            return errno == EWOULDBLOCK ? std::make_error_code(std::errc::device_or_resource_busy)
+                                        : last_error();
+        }
+        struct stat opened{};
+        struct stat named{};
+        if (::fstat(number_, &opened) != 0) {
+            return last_error();
+        }
+        const bool is_the_same = ::stat(unfinished_.c_str(), &named) == 0 && named.st_dev == opened.st_dev &&
+                                 named.st_ino == opened.st_ino;
+        return is_the_same ? std::error_code() : std::make_error_code(std::errc::device_or_resource_busy);
+    }
+    void close() noexcept {
+        if (number_ >= 0) {
+            ::close(number_);
+        }
+    }
+
+    std::filesystem::path file_;
+    std::filesystem::path unfinished_;
+    int number_ = -1;
+};
+
+} // namespace
+
+std::unique_ptr<journal_storage> open_journal_file(const std::filesystem::path& file, journal_file_use use) {
+    return std::make_unique<journal_file>(file, use);
+}
+
+} // namespace handlepool::detail

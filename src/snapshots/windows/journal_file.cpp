@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+#include "../../shared/files.hpp"
+
+#include <handlepool/detail/journal/journal_file.hpp>
+
+#include <windows.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace handlepool::detail {
+
+namespace {
+
+std::error_code last_error() noexcept {
+    return {static_cast<int>(GetLastError()), std::system_category()};
+}
+
+OVERLAPPED at(std::uint64_t offset) noexcept {
+    OVERLAPPED place{};
+    place.Offset = static_cast<DWORD>(offset);
+    place.OffsetHigh = static_cast<DWORD>(offset >> 32);
+    return place;
+}
+
+DWORD size_at_once(std::size_t size) noexcept {
+    return static_cast<DWORD>((std::min)(size, std::size_t{1} << 30));
+}
+
+class journal_file final : public journal_storage {
+public:
+    journal_file(std::filesystem::path file, journal_file_use use)
+        : file_(std::move(file)), unfinished_(file_) {
+        const bool is_new = use == journal_file_use::create;
+        const bool reads = use == journal_file_use::read;
+        if (is_new) {
+            unfinished_ += L".new";
+        }
+        // Who does not share writing keeps other writers away.
+        handle_ = CreateFileW(unfinished_.c_str(), GENERIC_READ | (reads ? 0 : GENERIC_WRITE | DELETE),
+                              FILE_SHARE_READ | FILE_SHARE_DELETE | (reads ? FILE_SHARE_WRITE : 0), nullptr,
+                              is_new ? OPEN_ALWAYS : OPEN_EXISTING, FILE_ATTRIBUTE_NORMAL, nullptr);
+        std::error_code error;
+        if (handle_ == INVALID_HANDLE_VALUE) {
+            error = GetLastError() == ERROR_SHARING_VIOLATION
+                        ? std::make_error_code(std::errc::device_or_resource_busy)
+                        : last_error();
+        } else if (is_new && std::filesystem::exists(file_, error)) {
+            error = std::make_error_code(std::errc::file_exists);
+        }
+        if (error) {
+            close();
+            if (error == std::errc::file_exists) {
+                DeleteFileW(unfinished_.c_str());
+            }
+            throw_file_error(error, file_);
+        }
+    }
+    ~journal_file() override { close(); }
+
+    std::uint64_t size(std::error_code& error) noexcept override {
+        LARGE_INTEGER size{};
+        error = GetFileSizeEx(handle_, &size) ? std::error_code() : last_error();
+        return error ? 0 : static_cast<std::uint64_t>(size.QuadPart);
+    }
+    std::size_t read(std::uint64_t offset, std::span<std::byte> out,
+                     std::error_code& error) noexcept override {
+        OVERLAPPED place = at(offset);
+        DWORD count = 0;
+        const bool is_read = ReadFile(handle_, out.data(), size_at_once(out.size()), &count, &place) ||
+                             GetLastError() == ERROR_HANDLE_EOF;
+        error = is_read ? std::error_code() : last_error();
+        return count;
+    }
+    std::size_t write(std::uint64_t offset, std::span<const std::byte> bytes,
+                      std::error_code& error) noexcept override {
+        OVERLAPPED place = at(offset);
+        DWORD count = 0;
+        error = WriteFile(handle_, bytes.data(), size_at_once(bytes.size()), &count, &place)
+                    ? std::error_code()
+                    : last_error();
+        return count;
+    }
+    void truncate(std::uint64_t size, std::error_code& error) noexcept override {
+        LARGE_INTEGER end{};
+        end.QuadPart = static_cast<LONGLONG>(size);
+        const bool is_cut = SetFilePointerEx(handle_, end, nullptr, FILE_BEGIN) && SetEndOfFile(handle_);
+        error = is_cut ? std::error_code() : last_error();
+    }
+    void sync(std::error_code& error) noexcept override {
+        error = FlushFileBuffers(handle_) ? std::error_code() : last_error();
+    }
+    void publish(std::error_code& error) noexcept override {
+        // Fails if there is a file of that name, and waits for the name.
+        error = MoveFileExW(unfinished_.c_str(), file_.c_str(), MOVEFILE_WRITE_THROUGH) ? std::error_code()
+                                                                                        : last_error();
+    }
+
+private:
+    void close() noexcept {
+        if (handle_ != INVALID_HANDLE_VALUE) {
+            CloseHandle(handle_);
+        }
+    }
+
+    std::filesystem::path file_;
+    std::filesystem::path unfinished_;
+    HANDLE handle_ = INVALID_HANDLE_VALUE;
+};
+
+} // namespace
+
+std::unique_ptr<journal_storage> open_journal_file(const std::filesystem::path& file, journal_file_use use) {
+    return std::make_unique<journal_file>(file, use);
+}
+
+} // namespace handlepool::detail
