@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <handlepool/detail/base/config.hpp>
+#include <handlepool/snapshots/invalid_journal.hpp>
+#include <handlepool/snapshots/invalid_snapshot.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+/// A world in a folder: a snapshot from time to time, and beside each the journal that goes on from it.
+///
+/// ```
+///   00000000000000000100.snapshot    00000000000000000200.snapshot
+///   00000000000000000100.journal     00000000000000000200.journal
+///     frames 101 to 200                frames 201 to ...
+/// ```
+///
+/// A program that goes on to the next ones ends a journal with the frame of the new snapshot, writes that,
+/// and makes its journal. Files of frames before it can be removed then.
+namespace handlepool {
+
+/// The name of a snapshot in a folder, and that of its journal. Throw std::bad_alloc.
+HANDLEPOOL_EXPORT std::filesystem::path snapshot_file_of(const std::filesystem::path& folder,
+                                                         std::uint64_t frame);
+HANDLEPOOL_EXPORT std::filesystem::path journal_file_of(const std::filesystem::path& folder,
+                                                        std::uint64_t frame);
+
+/// What a process goes on from.
+struct saved_world {
+    std::uint64_t frame = 0;           ///< of the snapshot
+    std::vector<std::byte> snapshot{}; ///< for snapshot::load()
+    /// The journals to read, one after the other. The last one can be opened for writing; if there is none,
+    /// it is to be made.
+    std::vector<std::filesystem::path> journals{};
+    std::uint64_t last_frame = 0; ///< that they have
+    /// What is in the folder, is newer and can't be used, with the reason.
+    std::vector<std::string> passed_over{};
+};
+
+/// Finds the newest snapshot of a folder that is whole, and the journals that go on from it: more than one if
+/// later snapshots are damaged. Nothing if there is no snapshot. Reads all of these files; pools and values
+/// in the snapshot are looked at by snapshot::load() only. Throws invalid_snapshot if no snapshot is whole,
+/// invalid_journal if a journal is damaged, or of another world than the one before; std::system_error and
+/// std::bad_alloc.
+HANDLEPOOL_EXPORT std::optional<saved_world> find_saved_world(const std::filesystem::path& folder);
+
+} // namespace handlepool

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+#include "../shared/files.hpp"
+
+#include <handlepool/detail/base/throw_exception.hpp>
+#include <handlepool/detail/snapshots/snapshot_reader.hpp>
+#include <handlepool/detail/text/text.hpp>
+#include <handlepool/snapshots/journal_reader.hpp>
+#include <handlepool/snapshots/saved_world.hpp>
+#include <handlepool/snapshots/snapshot_file.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <functional>
+#include <span>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+namespace handlepool {
+
+namespace {
+
+constexpr std::size_t digits = 20; // of the largest frame
+constexpr std::string_view snapshot_ending = ".snapshot";
+constexpr std::string_view journal_ending = ".journal";
+
+std::filesystem::path file_of(const std::filesystem::path& folder, std::uint64_t frame,
+                              std::string_view ending) {
+    std::string name = std::to_string(frame);
+    name.insert(0, digits - name.size(), '0');
+    name += ending;
+    return folder / name;
+}
+
+std::optional<std::uint64_t> frame_in(std::string_view name, std::string_view ending) {
+    std::uint64_t frame = 0;
+    const auto [end, error] =
+        std::from_chars(name.data(), name.data() + (std::min)(name.size(), digits), frame);
+    return error == std::errc() && end == name.data() + digits && name.substr(digits) == ending
+               ? std::optional(frame)
+               : std::nullopt;
+}
+
+/// The frames of the files with that ending, the newest first.
+std::vector<std::uint64_t> frames_in(const std::filesystem::path& folder, std::string_view ending) {
+    std::vector<std::uint64_t> frames;
+    std::error_code error;
+    std::filesystem::directory_iterator file(folder, error);
+    for (; !error && file != std::filesystem::directory_iterator(); file.increment(error)) {
+        if (const auto frame = frame_in(file->path().filename().string(), ending)) {
+            frames.push_back(*frame);
+        }
+    }
+    throw_file_error(error, folder);
+    std::ranges::sort(frames, std::ranges::greater());
+    return frames;
+}
+
+/// Why the bytes are no snapshot; nothing if they are one.
+std::string problem_of(std::span<const std::byte> bytes, const std::filesystem::path& file) {
+    try {
+        detail::snapshot_blocks(bytes, file.string());
+    } catch (const invalid_snapshot& error) {
+        return error.what();
+    }
+    return "";
+}
+
+/// Reads the journals that go on from each other.
+void find_journals(const std::filesystem::path& folder, saved_world& found) {
+    std::optional<std::uint64_t> world;
+    for (;;) {
+        const std::filesystem::path file = journal_file_of(folder, found.last_frame);
+        if (!std::filesystem::exists(file)) {
+            break;
+        }
+        journal_reader journal(file);
+        const journal_origin& origin = journal.origin();
+        const auto refuse = [&](std::string_view problem) {
+            detail::throw_exception(invalid_journal("journal '" + detail::printable(file.string()) +
+                                                    "': " + std::string(problem)));
+        };
+        if (origin.frame != found.last_frame) {
+            refuse("it goes on from frame " + std::to_string(origin.frame) + ", and its name says " +
+                   std::to_string(found.last_frame));
+        }
+        if (world && *world != origin.world) {
+            refuse("it is of world " + std::to_string(origin.world) + ", and the one before it of world " +
+                   std::to_string(*world));
+        }
+        world = origin.world;
+        while (journal.next()) {
+        }
+        found.journals.push_back(file);
+        found.last_frame = journal.frame();
+        if (found.last_frame == origin.frame) {
+            break;
+        }
+    }
+    for (const std::uint64_t frame : frames_in(folder, journal_ending)) {
+        if (frame > found.last_frame) {
+            found.passed_over.push_back("journal '" +
+                                        detail::printable(journal_file_of(folder, frame).string()) +
+                                        "': it goes on from frame " + std::to_string(frame) + ", and frame " +
+                                        std::to_string(found.last_frame) + " is the last one before it");
+        }
+    }
+}
+
+} // namespace
+
+std::filesystem::path snapshot_file_of(const std::filesystem::path& folder, std::uint64_t frame) {
+    return file_of(folder, frame, snapshot_ending);
+}
+
+std::filesystem::path journal_file_of(const std::filesystem::path& folder, std::uint64_t frame) {
+    return file_of(folder, frame, journal_ending);
+}
+
+std::optional<saved_world> find_saved_world(const std::filesystem::path& folder) {
+    const std::vector<std::uint64_t> frames = frames_in(folder, snapshot_ending);
+    saved_world found;
+    for (const std::uint64_t frame : frames) {
+        const std::filesystem::path file = snapshot_file_of(folder, frame);
+        found.snapshot = read_snapshot_file(file);
+        if (std::string problem = problem_of(found.snapshot, file); !problem.empty()) {
+            found.passed_over.push_back(std::move(problem));
+            continue;
+        }
+        found.frame = found.last_frame = frame;
+        find_journals(folder, found);
+        return found;
+    }
+    if (!frames.empty()) {
+        detail::throw_exception(invalid_snapshot(found.passed_over.front()));
+    }
+    return std::nullopt;
+}
+
+} // namespace handlepool

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+
+// Which snapshot and journals of a folder a process goes on from.
+
+#include "made_snapshot.hpp"
+
+#include <handlepool/snapshots/journal_writer.hpp>
+#include <handlepool/snapshots/saved_world.hpp>
+#include <handlepool/snapshots/snapshot_file.hpp>
+
+#include <gtest/gtest.h>
+#include <tests/support/message_of.hpp>
+#include <tests/support/scratch_directory.hpp>
+
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <vector>
+
+namespace handlepool::test {
+namespace {
+
+struct saved_worlds : testing::Test {
+    void write_snapshot(std::uint64_t frame) const {
+        write_snapshot_file(snapshot_file_of(folder, frame), two_blocks(), {.sync = false});
+    }
+    void write_journal(std::uint64_t from, std::uint64_t to, std::uint64_t world = 1) const {
+        journal_writer journal = journal_writer::create(journal_file_of(folder, from),
+                                                        {.world = world, .frame = from}, {.sync_every = 0});
+        while (journal.frame() != to) {
+            journal.append(journal.frame() + 1, {});
+        }
+    }
+    void cut_off(const std::filesystem::path& file) const {
+        std::filesystem::resize_file(file, std::filesystem::file_size(file) - 1);
+    }
+    std::vector<std::filesystem::path> journals(std::vector<std::uint64_t> frames) const {
+        std::vector<std::filesystem::path> files;
+        for (const std::uint64_t each : frames) {
+            files.push_back(journal_file_of(folder, each));
+        }
+        return files;
+    }
+
+    const support::scratch_directory directory;
+    const std::filesystem::path& folder = directory.path();
+};
+
+TEST_F(saved_worlds, have_names_in_the_order_of_their_frames) {
+    EXPECT_EQ(snapshot_file_of("world", 100), "world/00000000000000000100.snapshot");
+    EXPECT_EQ(journal_file_of("world", ~std::uint64_t{0}), "world/18446744073709551615.journal");
+}
+
+TEST_F(saved_worlds, are_none_in_an_empty_folder) {
+    EXPECT_FALSE(find_saved_world(folder));
+    for (const char* const name : {"100.snapshot", "0000000000000000010x.snapshot",
+                                   "00000000000000000100.snapshot.1", "99999999999999999999.snapshot"}) {
+        std::ofstream out(folder / name);
+    }
+    EXPECT_FALSE(find_saved_world(folder));
+    EXPECT_EQ(message_of<std::system_error>([&] { find_saved_world(folder / "missing"); }),
+              (folder / "missing").string() + ": No such file or directory");
+}
+
+TEST_F(saved_worlds, begin_with_the_newest_snapshot) {
+    write_snapshot(100);
+    write_journal(100, 200);
+    write_snapshot(200);
+    std::optional<saved_world> found = find_saved_world(folder);
+    ASSERT_TRUE(found);
+    EXPECT_EQ(found->frame, 200u);
+    EXPECT_EQ(found->snapshot, two_blocks());
+    EXPECT_EQ(found->journals, journals({}));
+    EXPECT_EQ(found->last_frame, 200u);
+    EXPECT_EQ(found->passed_over, std::vector<std::string>());
+
+    write_journal(200, 207);
+    cut_off(journal_file_of(folder, 200));
+    found = find_saved_world(folder);
+    ASSERT_TRUE(found);
+    EXPECT_EQ(found->journals, journals({200}));
+    EXPECT_EQ(found->last_frame, 206u);
+}
+
+TEST_F(saved_worlds, are_reached_from_an_older_snapshot) {
+    for (std::uint64_t frame = 100; frame != 400; frame += 100) {
+        write_snapshot(frame);
+        write_journal(frame, frame + 100);
+    }
+    cut_off(snapshot_file_of(folder, 200));
+    cut_off(snapshot_file_of(folder, 300));
+    const std::optional<saved_world> found = find_saved_world(folder);
+    ASSERT_TRUE(found);
+    EXPECT_EQ(found->frame, 100u);
+    EXPECT_EQ(found->journals, journals({100, 200, 300}));
+    EXPECT_EQ(found->last_frame, 400u);
+    ASSERT_EQ(found->passed_over.size(), 2u);
+    EXPECT_TRUE(found->passed_over[0].starts_with("snapshot '" + snapshot_file_of(folder, 300).string() +
+                                                  "', byte "));
+}
+
+TEST_F(saved_worlds, say_what_does_not_go_on_from_them) {
+    write_snapshot(100);
+    write_journal(100, 200);
+    write_snapshot(200);
+    write_journal(200, 300);
+    cut_off(snapshot_file_of(folder, 200));
+    cut_off(journal_file_of(folder, 100));
+    const std::optional<saved_world> found = find_saved_world(folder);
+    ASSERT_TRUE(found);
+    EXPECT_EQ(found->last_frame, 199u);
+    EXPECT_EQ(found->journals, journals({100}));
+    ASSERT_EQ(found->passed_over.size(), 2u);
+    EXPECT_EQ(found->passed_over[1],
+              "journal '" + journal_file_of(folder, 200).string() +
+                  "': it goes on from frame 200, and frame 199 is the last one before it");
+}
+
+TEST_F(saved_worlds, without_a_whole_snapshot_are_an_error) {
+    write_snapshot(100);
+    write_snapshot(200);
+    cut_off(snapshot_file_of(folder, 100));
+    cut_off(snapshot_file_of(folder, 200));
+    EXPECT_TRUE(message_of<invalid_snapshot>([&] {
+                    find_saved_world(folder);
+                }).starts_with("snapshot '" + snapshot_file_of(folder, 200).string() + "', byte "));
+}
+
+TEST_F(saved_worlds, refuse_journals_of_another_world_or_frame) {
+    write_snapshot(100);
+    write_journal(100, 200, 1);
+    write_journal(200, 300, 2);
+    EXPECT_EQ(message_of<invalid_journal>([&] { find_saved_world(folder); }),
+              "journal '" + journal_file_of(folder, 200).string() +
+                  "': it is of world 2, and the one before it of world 1");
+    std::filesystem::rename(journal_file_of(folder, 200), journal_file_of(folder, 100));
+    EXPECT_EQ(message_of<invalid_journal>([&] { find_saved_world(folder); }),
+              "journal '" + journal_file_of(folder, 100).string() +
+                  "': it goes on from frame 200, and its name says 100");
+}
+
+} // namespace
+} // namespace handlepool::test
