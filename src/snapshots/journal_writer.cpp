@@ -152,6 +152,9 @@ journal_writer journal_writer::open(std::unique_ptr<journal_storage> storage, st
 
 void journal_writer::append(std::uint64_t frame, std::span<const journal_part> parts) {
     require_whole();
+    if (frame_ == std::numeric_limits<std::uint64_t>::max()) {
+        refuse_append(name_, frame, "there is no frame after " + std::to_string(frame_));
+    }
     if (frame != frame_ + 1) {
         refuse_append(name_, frame, "frame " + std::to_string(frame_ + 1) + " is the next one");
     }

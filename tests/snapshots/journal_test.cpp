@@ -3,7 +3,7 @@
 // The bytes of a journal, and whole messages about those that are none.
 
 #include "made_snapshot.hpp"
-#include "simulated_disk.hpp"
+#include "memory_storage.hpp"
 
 #include <handlepool/detail/snapshots/content_hash.hpp>
 #include <handlepool/snapshots/journal_reader.hpp>
@@ -31,42 +31,6 @@ namespace {
 std::span<const std::byte> bytes_of(std::string_view text) {
     return std::as_bytes(std::span(text));
 }
-
-/// Bytes in memory: each call does what it should.
-class memory_storage final : public journal_storage {
-public:
-    explicit memory_storage(snapshot_bytes& bytes) : bytes_(bytes) {}
-
-    std::uint64_t size(std::error_code& error) noexcept override {
-        error.clear();
-        return bytes_.size();
-    }
-    std::size_t read(std::uint64_t offset, std::span<std::byte> out,
-                     std::error_code& error) noexcept override {
-        error.clear();
-        const auto from =
-            std::span(bytes_).subspan((std::min)(static_cast<std::size_t>(offset), bytes_.size()));
-        const auto read = from.first((std::min)(from.size(), out.size()));
-        std::ranges::copy(read, out.begin());
-        return read.size();
-    }
-    std::size_t write(std::uint64_t offset, std::span<const std::byte> bytes,
-                      std::error_code& error) noexcept override {
-        error.clear();
-        bytes_.resize(static_cast<std::size_t>(offset));
-        bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
-        return bytes.size();
-    }
-    void truncate(std::uint64_t size, std::error_code& error) noexcept override {
-        error.clear();
-        bytes_.resize(static_cast<std::size_t>(size));
-    }
-    void sync(std::error_code& error) noexcept override { error.clear(); }
-    void publish(std::error_code& error) noexcept override { error.clear(); }
-
-private:
-    snapshot_bytes& bytes_;
-};
 
 std::unique_ptr<journal_storage> storage_of(snapshot_bytes& bytes) {
     return std::make_unique<memory_storage>(bytes);
@@ -236,6 +200,11 @@ TEST(journal, refuses_what_is_no_next_entry) {
               "journal 'made', frame 11: two parts have the name 'a'; each needs its own");
     EXPECT_EQ(bytes, three_frames());
     EXPECT_FALSE(journal.is_broken());
+
+    snapshot_bytes last;
+    auto of_last = journal_writer::create(storage_of(last), "last", {.frame = ~std::uint64_t{0}});
+    EXPECT_EQ(message_of<std::invalid_argument>([&] { of_last.append(0, {}); }),
+              "journal 'last', frame 0: there is no frame after 18446744073709551615");
     journal.append(11, {});
     EXPECT_EQ(read_texts(bytes).size(), 4u);
 }
