@@ -22,7 +22,7 @@ build=build/shared${CXX:+-$(basename "$CXX")}
 cmake --preset dev -B "$build" ${CXX:+-D CMAKE_CXX_COMPILER="$CXX"} -D BUILD_SHARED_LIBS=ON \
     -D CMAKE_CXX_VISIBILITY_PRESET=hidden -D CMAKE_VISIBILITY_INLINES_HIDDEN=ON -D CMAKE_CXX_FLAGS_DEBUG=-O0 \
     -D HANDLEPOOL_UNITE_SOURCES=ON \
-    -D HANDLEPOOL_BUILD_STRESS=OFF -D HANDLEPOOL_BUILD_BENCH=OFF -D HANDLEPOOL_BUILD_EXAMPLES=OFF >/dev/null
+    -D HANDLEPOOL_BUILD_STRESS=OFF -D HANDLEPOOL_BUILD_TOOLS=OFF -D HANDLEPOOL_BUILD_BENCH=OFF -D HANDLEPOOL_BUILD_EXAMPLES=OFF >/dev/null
 cmake --build "$build"
 # Those that are left out build libraries of their own, which the other builds do as well.
 ctest --test-dir "$build" --output-on-failure --no-tests=error --parallel "$(nproc)" \

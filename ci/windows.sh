@@ -41,7 +41,7 @@ timeout 300 wine build/windows/stress/handlepool-stress.exe run all --seconds 20
 
 step "DLL"
 cmake --preset windows -B build/windows-dll -D BUILD_SHARED_LIBS=ON -D HANDLEPOOL_COMPONENTS= \
-    -D HANDLEPOOL_BUILD_TESTS=OFF -D HANDLEPOOL_BUILD_STRESS=OFF >/dev/null
+    -D HANDLEPOOL_BUILD_TESTS=OFF -D HANDLEPOOL_BUILD_STRESS=OFF -D HANDLEPOOL_BUILD_TOOLS=OFF >/dev/null
 cmake --build build/windows-dll --target handlepool
 x86_64-w64-mingw32-g++-posix -std=c++20 -D HANDLEPOOL_CHECKED=1 -Iinclude tests/delivery/windows/dll_program.cpp \
     -Lbuild/windows-dll -lhandlepool-checked -o build/windows-dll/dll_program.exe

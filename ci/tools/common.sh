@@ -35,7 +35,7 @@ tests_of_whole_scenarios+=':terminal.shows_which_of_all_scenarios_it_is:run_scen
 # what stands above it one file or two of each part. The others are many more, and take long to compile.
 cross_tests=(handlepool_tests.{freelist,shard,memory_plan,pool,pool_bulk,pool_exhaustion,pool_guards,pool_memory}_test
     handlepool_tests.{recycling_pool_threads,thread_index,virtual_array}_test
-    handlepool_snapshots_tests.snapshot_container_test handlepool_properties_tests.{property_bag,property_json}_test
+    handlepool_snapshots_tests.{journal,journal_simulation,snapshot_container}_test handlepool_properties_tests.{property_bag,property_json}_test
     handlepool_service_tests.{service,service_threads}_test handlepool_system_tests.thread_end_test)
 
 # run_cross_tests PLATFORM SUFFIX COMMAND...: runs them by COMMAND. Where threads start and take turns slowly, tests repeat less.
@@ -52,7 +52,7 @@ run_cross_tests() {
 build_harness() {
     cmake -S "$project" --preset release -B "$1" -D HANDLEPOOL_CHECKED=ON -D HANDLEPOOL_UNITE_SOURCES=ON \
         -D HANDLEPOOL_COMPONENTS="time;service;tbb;fmt" -D HANDLEPOOL_STRESS_COMMANDS="$2" \
-        -D HANDLEPOOL_BUILD_TESTS=OFF -D HANDLEPOOL_BUILD_BENCH=OFF -D HANDLEPOOL_BUILD_EXAMPLES=OFF >/dev/null
+        -D HANDLEPOOL_BUILD_TESTS=OFF -D HANDLEPOOL_BUILD_TOOLS=OFF -D HANDLEPOOL_BUILD_BENCH=OFF -D HANDLEPOOL_BUILD_EXAMPLES=OFF >/dev/null
     cmake --build "$1"
 }
 all_harness_commands="run;replay;churn;record;recover;report"

@@ -115,6 +115,14 @@ if(HANDLEPOOL_BUILD_TESTS)
     endif()
 endif()
 
+# Needs one component, and not what the others do.
+if(HANDLEPOOL_BUILD_TOOLS)
+    handlepool_require(HANDLEPOOL_BUILD_TOOLS ${handlepool_snapshots_needs} fmt nlohmann_json CLI11)
+    if(NOT HANDLEPOOL_COMPONENTS STREQUAL "AUTO" AND NOT "snapshots" IN_LIST handlepool_components)
+        message(FATAL_ERROR "HANDLEPOOL_BUILD_TOOLS is ON, and needs the component snapshots, which is not in HANDLEPOOL_COMPONENTS")
+    endif()
+endif()
+
 if(handlepool_errors)
     message(FATAL_ERROR "handlepool: Debian packages are missing or too old for what was asked for:${handlepool_errors}\n"
         "Install them with apt, or build without.")

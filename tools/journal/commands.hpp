@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace handlepool::journal_tool {
+
+inline constexpr int exit_damaged = 1;
+inline constexpr int exit_error = 2;
+
+// What was typed.
+struct command_line {
+    int (*run)(const command_line& line) = nullptr; // the subcommand; returns the exit code
+    std::vector<std::string> files{};
+    bool json = false;
+    bool parts = false;      // of each entry, too
+    bool allow_torn = false; // as that of a journal which is written to
+    std::uint64_t frame = 0; // the last one to stay
+    std::string output{};    // empty: none
+    bool in_place = false;
+};
+
+int list(const command_line& line);
+int verify(const command_line& line);
+int cut(const command_line& line);
+
+} // namespace handlepool::journal_tool

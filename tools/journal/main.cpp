@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+#include "commands.hpp"
+
+#include <handlepool/detail/text/text.hpp>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <support/programs/system.hpp>
+
+#include <cstdio>
+#include <exception>
+#include <new>
+#include <typeinfo>
+
+namespace {
+
+using namespace handlepool::journal_tool;
+using handlepool::detail::printable;
+
+CLI::App& add_command(CLI::App& app, command_line& line, const char* name, const char* what) {
+    CLI::App& command = *app.add_subcommand(name, what);
+    command.add_flag("--json", line.json, "Print JSON instead of text");
+    return command;
+}
+
+void add_list(CLI::App& app, command_line& line) {
+    CLI::App& command = add_command(app, line, "list", "List the entries of a journal");
+    command.callback([&line] { line.run = list; });
+    command.add_option("file", line.files, "The journal")->required()->expected(1);
+    command.add_flag("--parts", line.parts, "The names and sizes of each entry's parts, too");
+    command.footer(
+        "Reads while the journal is written to, and holds one entry in memory.\n\n"
+        "Exit code: 0, also for a torn end; 1 for a journal that is damaged; 2 for another error.\n\n"
+        "Examples:\n"
+        "  handlepool-journal list 100.journal\n"
+        "  handlepool-journal list --parts --json 100.journal\n");
+}
+
+void add_verify(CLI::App& app, command_line& line) {
+    CLI::App& command = add_command(app, line, "verify", "Read journals, and check each hash");
+    command.callback([&line] { line.run = verify; });
+    command.add_option("files", line.files, "The journals")->required();
+    command.add_flag(
+        "--allow-torn", line.allow_torn,
+        "A torn end is none of the errors: for a journal that is written to, or whose writer was killed");
+    command.footer("Exit code: 0 when all are whole, 1 when one is not, 2 for another error.\n\n"
+                   "Examples:\n"
+                   "  handlepool-journal verify *.journal\n"
+                   "  handlepool-journal verify --allow-torn --json 100.journal\n");
+}
+
+void add_cut(CLI::App& app, command_line& line) {
+    CLI::App& command = add_command(app, line, "cut", "Cut off what comes after a frame, damage included");
+    command.add_option("file", line.files, "The journal")->required()->expected(1);
+    command.add_option("--after", line.frame, "The last frame that stays")->required();
+    CLI::Option& output =
+        *command.add_option("--output,-o", line.output, "A new file: the journal stays as it is");
+    CLI::Option& in_place =
+        *command.add_flag("--in-place", line.in_place, "The journal itself, which no writer may have open");
+    output.excludes(&in_place);
+    command.callback([&line] {
+        if (line.output.empty() && !line.in_place) {
+            throw CLI::RequiredError("--output or --in-place");
+        }
+        line.run = cut;
+    });
+    command.footer(
+        "Exit code: 0 when it was done, 1 when the journal has no such frame, 2 for another error.\n\n"
+        "Examples:\n"
+        "  handlepool-journal cut 100.journal --after 150 --output good.journal\n"
+        "  handlepool-journal cut 100.journal --after 150 --in-place\n");
+}
+
+int run(int argc, char** argv) {
+    CLI::App app("Shows, checks and cuts off journals, in which each frame of a world is recorded.",
+                 "handlepool-journal");
+    app.require_subcommand(0, 1); // one is needed, but an unknown one is reported by its name
+    app.set_version_flag("--version", "handlepool-journal " HANDLEPOOL_VERSION, "Print the version");
+    app.footer("Exit code: 0 for success only, 1 for a journal that is not whole, 2 for another error.\n\n"
+               "Examples:\n"
+               "  handlepool-journal list 100.journal\n"
+               "  handlepool-journal verify *.journal\n"
+               "  handlepool-journal cut 100.journal --after 150 --output good.journal\n");
+    app.failure_message([](const CLI::App*, const CLI::Error& error) {
+        return printable(error.what()) + "\nRun with --help for more information.\n";
+    });
+    command_line line;
+    add_list(app, line);
+    add_verify(app, line);
+    add_cut(app, line);
+    try {
+        app.parse(argc, argv);
+        if (app.get_subcommands().empty()) {
+            throw CLI::RequiredError::Subcommand(1);
+        }
+    } catch (const CLI::ParseError& error) {
+        return app.exit(error) == 0 ? 0 : exit_error;
+    }
+    return line.run(line);
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    handlepool::support::survive_file_size_limit();
+    try {
+        return run(argc, argv);
+    } catch (const std::exception& error) {
+        const bool unexplained = typeid(error) == typeid(std::bad_alloc);
+        fmt::print(stderr, "handlepool-journal: {}\n",
+                   printable(unexplained ? "there is not enough memory" : error.what()));
+    }
+    return exit_error;
+}
