@@ -324,7 +324,7 @@ std::uint64_t seeds(int otherwise) {
 }
 
 TEST(journal_simulation, a_journal_goes_on_from_its_last_whole_entry) {
-    const std::uint64_t count = seeds(3000);
+    const std::uint64_t count = seeds(1000);
     for (std::uint64_t seed = 1; seed <= count && !HasFailure(); ++seed) {
         simulated_world(seed).run();
     }
