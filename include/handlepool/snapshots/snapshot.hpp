@@ -12,8 +12,8 @@
 #include <handlepool/detail/snapshots/snapshot_entry.hpp>
 #include <handlepool/fwd.hpp>
 #include <handlepool/pool_base.hpp>
-#include <handlepool/snapshots/captured_snapshot.hpp>
 #include <handlepool/row.hpp>
+#include <handlepool/snapshots/captured_snapshot.hpp>
 #include <handlepool/snapshots/invalid_snapshot.hpp>
 #include <handlepool/snapshots/named_column.hpp>
 #include <handlepool/snapshots/upgrade.hpp>
