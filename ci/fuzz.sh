@@ -7,7 +7,7 @@
 # target has learnt is kept in build/fuzz/corpus/, where the next run goes on.
 #
 #   SECONDS  of each target; 10 by default
-#   TARGET   bag, bag_edits, bag_json, journal, pool_limits, record, result, snapshot, store or trace; all of them by default
+#   TARGET   bag, bag_edits, bag_json, journal, pool_limits, record, result, saved_pool, snapshot, store or trace; all of them by default
 #
 # examples:
 #   ci/fuzz.sh
@@ -21,7 +21,7 @@ cd "$project"
 seconds=${1:-10}
 require_number SECONDS "$seconds"
 targets=("${@:2}")
-all=(bag bag_edits bag_json journal pool_limits record result snapshot store trace)
+all=(bag bag_edits bag_json journal pool_limits record result saved_pool snapshot store trace)
 for target in "${targets[@]}"; do
     [[ " ${all[*]} " == *" $target "* ]] || refuse "TARGET is '$target', and must be one of ${all[*]}"
 done
