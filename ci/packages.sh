@@ -52,7 +52,7 @@ build() {
         -D HANDLEPOOL_BUILD_EXAMPLES=OFF -D HANDLEPOOL_UNITE_SOURCES=ON "${@:2}" >/dev/null
     cmake --build "$work/$1"
 }
-build_shared() { build shared -D BUILD_SHARED_LIBS=ON -D HANDLEPOOL_BUILD_STRESS=ON; }
+build_shared() { build shared -D BUILD_SHARED_LIBS=ON -D HANDLEPOOL_BUILD_STRESS=ON -D HANDLEPOOL_BUILD_TOOLS=ON; }
 
 # ---- Debian -------------------------------------------------------------------------------------------------
 
@@ -99,7 +99,8 @@ install_and_use() {
         handlepool-stress churn --frames 5 --alive 100 --threads 1 >/dev/null
         handlepool-stress record --output "$work/use/trace.zst" -- "$work/use/$kind/program" >/dev/null
         handlepool-stress replay "$work/use/trace.zst" >/dev/null
-        for page in handlepool-stress handlepool-stress-{run,replay,churn,record,recover,report}; do
+        handlepool-journal --version | grep -qx "handlepool-journal $version"
+        for page in handlepool-stress handlepool-stress-{run,replay,churn,record,recover,report} handlepool-journal{,-list,-verify,-cut}; do
             dpkg -L handlepool-tools | grep -qx "/usr/share/man/man1/$page.1.gz"
         done
     fi

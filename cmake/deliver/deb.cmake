@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 
-# cpack -G DEB: libhandlepool-dev, handlepool-tools where the harness is built, and the libraries that programs load, where there
+# cpack -G DEB: libhandlepool-dev, handlepool-tools where the harness or the tool of journals is built, and the libraries that programs load, where there
 # are any: libhandlepool0.1, or libhandlepool-c0.1 if only the C interface is a shared library. ci/packages.sh builds them as
 # Debian would, installs them and uses them.
 
@@ -81,7 +81,7 @@ handlepool_describe(handlepool_tools handlepool-tools devel
     "stress harness of a concurrent handle pool for C++20"
     "This package has handlepool-stress, which puts the pool under load and checks"
     "every answer, records the allocations of programs, and replays them on the"
-    "pool.")
+    "pool; and handlepool-journal, which lists, verifies and cuts off journals.")
 set(CPACK_DEBIAN_HANDLEPOOL_DEV_PACKAGE_RECOMMENDS ${handlepool_recommended})
 set(CPACK_DEBIAN_HANDLEPOOL_RUNTIME_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_HANDLEPOOL_RUNTIME_PACKAGE_CONTROL_EXTRA ${PROJECT_SOURCE_DIR}/packaging/debian/triggers)
