@@ -22,7 +22,7 @@ namespace detail {
 namespace {
 
 // More than an entry needs, so that small ones are read many at a time.
-constexpr std::size_t read_ahead = std::size_t{1} << 16;
+constexpr std::uint64_t read_ahead = std::uint64_t{1} << 16;
 
 template <std::unsigned_integral Number>
 Number number_at(std::span<const std::byte> bytes, std::size_t at) noexcept {
@@ -72,8 +72,7 @@ void journal_scan::read_header() {
 }
 
 bool journal_scan::next() {
-    bool is_cut_off = false;
-    std::optional<std::string> problem = read_entry(is_cut_off);
+    std::optional<std::string> problem = read_entry();
     if (!problem) {
         tail_ = {};
         return true;
@@ -84,7 +83,7 @@ bool journal_scan::next() {
     tail_ = {.offset = offset_, .bytes = end > offset_ ? end - offset_ : 0, .problem = std::move(*problem)};
     if (tail_.bytes == 0) {
         tail_.problem.clear();
-    } else if (!is_cut_off) { // all that follows would be a part of that entry
+    } else {
         look_for_whole_entries(end);
         buffered_ = 0;
     }
@@ -92,10 +91,9 @@ bool journal_scan::next() {
 }
 
 /// The entry behind the last one, or what is there instead of it.
-std::optional<std::string> journal_scan::read_entry(bool& is_cut_off) {
+std::optional<std::string> journal_scan::read_entry() {
     const auto header = bytes(offset_, entry_header_bytes);
     if (header.size() < entry_header_bytes) {
-        is_cut_off = true;
         return "the header of an entry is expected, which has 56 bytes, and " +
                counted(header.size(), "byte", "there");
     }
@@ -125,7 +123,6 @@ std::optional<std::string> journal_scan::read_entry(bool& is_cut_off) {
     }
     const auto entry = bytes(offset_, static_cast<std::size_t>((std::min)(size, there)));
     if (entry.size() < size) {
-        is_cut_off = true;
         return "the entry is cut off: " + counted(size, "byte", "expected, and ") +
                counted(entry.size(), "byte", "there");
     }
@@ -242,8 +239,7 @@ std::optional<std::uint64_t> journal_scan::size_of_whole_entry(std::uint64_t off
 void journal_scan::look_for_whole_entries(std::uint64_t end) {
     const auto mark = std::as_bytes(std::span(entry_mark));
     for (std::uint64_t at = offset_; at < end && end - at >= least_entry_bytes;) {
-        const auto window =
-            bytes(at, static_cast<std::size_t>((std::min)(end - at, std::uint64_t{read_ahead})));
+        const auto window = bytes(at, static_cast<std::size_t>((std::min)(end - at, read_ahead)));
         const auto found = std::ranges::search(window, mark);
         if (found.empty()) {
             if (window.size() < read_ahead) {
@@ -271,7 +267,9 @@ std::span<const std::byte> journal_scan::bytes(std::uint64_t offset, std::size_t
                           buffered_ - static_cast<std::size_t>(offset - buffer_begin_) >= size;
     if (!is_there) {
         buffered_ = 0;
-        buffer_.resize((std::max)({buffer_.size(), size, read_ahead}));
+        const std::uint64_t end = size_of_storage();
+        const std::uint64_t ahead = (std::min)(end > offset ? end - offset : 0, read_ahead);
+        buffer_.resize((std::max)({buffer_.size(), size, static_cast<std::size_t>(ahead)}));
         buffer_begin_ = offset;
         while (buffered_ != buffer_.size()) {
             std::error_code error;

@@ -266,6 +266,29 @@ TEST(journal, with_any_bit_flipped_has_no_other_entries) {
     }
 }
 
+/// The system crashed when the disk had only the begin of an entry, and the one behind an earlier one that
+/// was cut off there.
+TEST(journal, with_a_whole_entry_where_one_is_torn_is_not_cut_off_unasked) {
+    snapshot_bytes bytes;
+    auto journal = journal_writer::create(storage_of(bytes), "made", {}, {.sync_every = 0});
+    journal.append(1, {{"large", snapshot_bytes(1000)}});
+    const std::size_t second = bytes.size();
+    journal.append(2, {});
+    bytes.erase(bytes.begin() + first_at + 56, bytes.begin() + static_cast<std::ptrdiff_t>(second));
+    const std::string refusal =
+        "byte 40, frame 1: the entry is cut off: 1088 bytes are expected, and 120 bytes are "
+        "there; whole entries from there on: 1, the last of frame 2; nothing says that the "
+        "disk had this one";
+    EXPECT_EQ(refusal_of(bytes), "journal 'read', " + refusal);
+    EXPECT_EQ(message_of<invalid_journal>([&] { journal_writer::open(storage_of(bytes), "made"); }),
+              "journal 'made', " + refusal + ", so journal_repair::cut_unsynced cuts them off");
+    EXPECT_EQ(bytes.size(), first_at + 56 + 64);
+    const auto opened =
+        journal_writer::open(storage_of(bytes), "made", {.repair = journal_repair::cut_unsynced});
+    EXPECT_EQ(opened.tail().whole_entries, 1u);
+    EXPECT_EQ(bytes.size(), first_at);
+}
+
 struct refused {
     const char* name;
     std::function<void(snapshot_bytes&)> damage;

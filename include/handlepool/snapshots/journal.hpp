@@ -24,6 +24,7 @@ struct journal_origin {
     /// Of the snapshot. The first entry is that of the next frame.
     std::uint64_t frame = 0;
 
+    /// Compare as a whole.
     friend bool operator==(const journal_origin&, const journal_origin&) = default;
 };
 
@@ -46,6 +47,7 @@ struct journal_tail {
     /// One of these says that the disk had its first byte when that was written: so it was damaged later.
     bool was_synced = false;
 
+    /// Compare as a whole.
     friend bool operator==(const journal_tail&, const journal_tail&) = default;
 };
 

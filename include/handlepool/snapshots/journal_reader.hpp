@@ -36,8 +36,11 @@ public:
     /// The same in any storage; `name` is for messages.
     journal_reader(std::unique_ptr<journal_storage> storage, std::string_view name);
 
+    /// Takes the journal over; the other one can only be assigned to and destroyed.
     journal_reader(journal_reader&& other) noexcept;
+    /// The same.
     journal_reader& operator=(journal_reader&& other) noexcept;
+    /// Closes the file.
     ~journal_reader();
 
     /// Goes to the next entry, and returns whether it is there whole. If it isn't, tail() says what is there
@@ -46,6 +49,7 @@ public:
     /// and std::bad_alloc. Then it can be called again.
     bool next();
 
+    /// What the journal goes on from.
     const journal_origin& origin() const noexcept;
     /// The frame of the entry; before the first one, that of the origin.
     std::uint64_t frame() const noexcept;

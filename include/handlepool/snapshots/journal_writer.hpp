@@ -27,10 +27,12 @@ enum class journal_repair {
     cut_unsynced ///< cut off, with whole entries that can't be used for lack of those before
 };
 
+/// How a journal is written.
 struct journal_options {
     /// Wait for the disk after so many entries: with 1, each append() returns when its entry outlives a crash
     /// of the system. With 0, only sync() waits. An entry outlives the end of the process in any case.
     std::uint64_t sync_every = 1;
+    /// What becomes of what follows the last whole entry.
     journal_repair repair = journal_repair::cut_torn;
 };
 
@@ -61,8 +63,11 @@ public:
     static journal_writer open(std::unique_ptr<journal_storage> storage, std::string_view name,
                                const journal_options& options = {});
 
+    /// Takes the journal over; the other one can only be assigned to and destroyed.
     journal_writer(journal_writer&& other) noexcept;
+    /// The same; a journal that was there is closed.
     journal_writer& operator=(journal_writer&& other) noexcept;
+    /// Closes the file, and waits for nothing.
     ~journal_writer();
 
     /// Appends the entry of the next frame. Linear in its bytes. Throws std::invalid_argument for another
@@ -84,6 +89,7 @@ public:
     /// is safe is a new snapshot, and a new journal that goes on from it.
     bool is_broken() const noexcept { return static_cast<bool>(broken_); }
 
+    /// What the journal goes on from.
     const journal_origin& origin() const noexcept { return origin_; }
     /// The last frame, or that of the origin.
     std::uint64_t frame() const noexcept { return frame_; }

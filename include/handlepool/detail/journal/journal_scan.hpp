@@ -55,7 +55,7 @@ public:
 private:
     void read_header();
     std::uint64_t size_of_storage();
-    std::optional<std::string> read_entry(bool& is_cut_off);
+    std::optional<std::string> read_entry();
     std::optional<std::string> read_parts(std::span<const std::byte> body, std::uint32_t count);
     std::optional<std::uint64_t> size_of_whole_entry(std::uint64_t offset, std::uint64_t end);
     void look_for_whole_entries(std::uint64_t end);
