@@ -72,14 +72,19 @@ void journal_scan::read_header() {
 }
 
 bool journal_scan::next() {
+    std::uint64_t end = 0;
     std::optional<std::string> problem = read_entry();
+    if (problem) { // others may write there: what is there now is compared with where it ends now
+        buffered_ = 0;
+        end = size_of_storage();
+        problem = read_entry();
+    }
     if (!problem) {
         tail_ = {};
         return true;
     }
-    buffered_ = 0; // others may write there
+    buffered_ = 0;
     parts_.clear();
-    const std::uint64_t end = size_of_storage();
     tail_ = {.offset = offset_, .bytes = end > offset_ ? end - offset_ : 0, .problem = std::move(*problem)};
     if (tail_.bytes == 0) {
         tail_.problem.clear();
