@@ -15,6 +15,14 @@
 
 namespace handlepool {
 
+namespace detail {
+
+/// What a container has, for snapshots. Each container has its own, in saved_containers/.
+template <class Container>
+class container_contents;
+
+} // namespace detail
+
 /// The interface that handle_set, handle_map, handle_index and hierarchy share. Their *members* are objects
 /// of one pool: the one that the container is attached to, or that of the members that there are.
 ///

@@ -250,6 +250,7 @@ public:
 
 private:
     friend class detail::pool_subscription<handle_index>;
+    friend class detail::container_contents<handle_index>;
 
     static constexpr const char* name = "handle_index";
 
@@ -343,6 +344,9 @@ private:
 
     template <class Object, class MakeKey>
     void born(handle_type handle, Object&& object, MakeKey& make_key) noexcept {
+        if (link_.ignores_births()) {
+            return;
+        }
         bool inserted = false;
         static_cast<void>(detail::capture_exception([&] { inserted = insert(handle, make_key(object)); }));
         if (!inserted && !contains(handle) && !link_.is_dead(handle)) {

@@ -226,6 +226,7 @@ public:
 
 private:
     friend class detail::pool_subscription<handle_map>;
+    friend class detail::container_contents<handle_map>;
 
     static constexpr const char* name = "handle_map";
 

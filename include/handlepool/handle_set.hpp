@@ -151,6 +151,7 @@ public:
 
 private:
     friend class detail::pool_subscription<handle_set>;
+    friend class detail::container_contents<handle_set>;
 
     static constexpr const char* name = "handle_set";
 

@@ -313,6 +313,7 @@ public:
 
 private:
     friend class detail::pool_subscription<hierarchy>;
+    friend class detail::container_contents<hierarchy>;
 
     static constexpr const char* name = "hierarchy";
 

@@ -31,6 +31,14 @@
 
 namespace handlepool {
 
+namespace detail {
+
+/// What a store has, for snapshots.
+template <class Store>
+class store_contents;
+
+} // namespace detail
+
 /// The options of a property_store. Both are address space only, which is reserved at once.
 struct property_store_options {
     /// Objects can have a bag whose slot is below this; a pool's `slot_limit` is enough. 8 bytes each.
@@ -329,6 +337,7 @@ public:
 
 private:
     friend class detail::pool_subscription<property_store>;
+    friend class detail::store_contents<property_store>;
 
     static constexpr const char* name = "property_store";
     /// Identifies the layout of the handles in a file.

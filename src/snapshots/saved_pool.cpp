@@ -14,6 +14,8 @@ namespace {
 
 constexpr std::uint64_t header_bytes = 12 * sizeof(std::uint32_t) + 2 * sizeof(std::uint64_t);
 
+constexpr std::uint32_t last_placement = 2;
+
 std::string_view name_of_placement(std::uint32_t placement) noexcept {
     constexpr std::string_view names[] = {"dense", "stable", "recycling"};
     return placement < std::size(names) ? names[placement] : "unknown";
@@ -38,14 +40,6 @@ auto lists_of(Pool& pool) noexcept {
 
 bool lives(std::uint32_t generation) noexcept {
     return generation % 2 != 0;
-}
-
-/// Reads a number that must be what it is here.
-void expect(block_reader& from, std::uint32_t here, std::string_view what) {
-    if (const auto there = from.number<std::uint32_t>(); there != here) {
-        from.refuse(4, std::string(what) + " is " + std::to_string(there) + "; here it is " +
-                           std::to_string(here));
-    }
 }
 
 /// Reads how many there are of something.
@@ -178,12 +172,20 @@ saved_pool read_saved_pool(block_reader& from, const pool_limits_of_snapshot& li
         from.refuse(4, problem_of_widths(pool.widths, limits.widths));
     }
     pool.placement = from.number<std::uint32_t>();
-    if (pool.placement != limits.placement) {
+    if (limits.placement && pool.placement != *limits.placement) {
         from.refuse(4, "the placement is " + std::string(name_of_placement(pool.placement)) +
-                           "; here it is " + std::string(name_of_placement(limits.placement)));
+                           "; here it is " + std::string(name_of_placement(*limits.placement)));
     }
-    expect(from, limits.id, "the pool id");
-    pool.id = limits.id;
+    from.require_that(pool.placement <= last_placement, 4,
+                      "placement " + std::to_string(pool.placement) + " is unknown; known are 0 to 2");
+    pool.id = from.number<std::uint32_t>();
+    if (pool.id != limits.id.value_or(pool.id)) {
+        from.refuse(4, "the pool id is " + std::to_string(pool.id) + "; here it is " +
+                           std::to_string(*limits.id));
+    }
+    from.require_that(pool.id <= limits.last_id, 4,
+                      "the pool id is " + std::to_string(pool.id) + "; allowed are 0 to " +
+                          std::to_string(limits.last_id));
     pool.fresh_generation = from.number<std::uint32_t>();
     from.require_that(!lives(pool.fresh_generation) && pool.fresh_generation <= limits.last_generation + 1, 4,
                       "fresh slots have generation " + std::to_string(pool.fresh_generation) +

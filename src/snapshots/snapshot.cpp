@@ -31,26 +31,78 @@ std::string text_of(detail::block_kind kind) {
 
 using entries = std::vector<std::unique_ptr<detail::snapshot_entry>>;
 
-/// Throws what the entries throw; then `out` is as it was.
-void write(const entries& saved, std::vector<std::byte>& out, detail::payload_hashes hashes) {
-    detail::snapshot_writer to(out, hashes);
-    for (const auto& each : saved) {
-        each->save(to);
-    }
-    to.finish();
+/// Reads a block of what the entry is. Throws invalid_snapshot.
+detail::block_reader reader_of(const detail::snapshot_entry& entry, const detail::snapshot_block& block,
+                               std::string_view origin) {
+    const detail::block_reader from(block, origin);
+    from.require_that(block.kind == entry.kind(), 0,
+                      "the block is " + text_of(block.kind) + "; here it is " + text_of(entry.kind()));
+    from.require_that(block.version == detail::snapshot_entry::version, 0,
+                      "the block has version " + std::to_string(block.version) + "; known is " +
+                          std::to_string(detail::snapshot_entry::version));
+    return from;
 }
 
-/// A load, which leaves all entries as users need them, however it ends.
-class load_of {
+/// A merge: what is not kept is taken back.
+class merge_of {
 public:
-    explicit load_of(const entries& loaded) noexcept : entries_(loaded) {}
-    ~load_of() {
+    merge_of() = default;
+    ~merge_of() {
+        if (!kept_) {
+            undo(others_);
+            undo(pools_);
+        }
+        for (const auto* const list : {&others_, &pools_}) {
+            for (detail::snapshot_entry* const each : *list) {
+                each->unlock(false);
+            }
+        }
+    }
+    merge_of(const merge_of&) = delete;
+    merge_of& operator=(const merge_of&) = delete;
+
+    void read(detail::snapshot_entry& entry, detail::block_reader from) {
+        (entry.kind() == detail::block_kind::pool ? pools_ : others_).push_back(&entry);
+        entry.read_to_merge(from);
+    }
+    /// Containers have objects for members, so these come first.
+    void merge(handle_renaming& renaming, const merge_options& options) {
+        for (detail::snapshot_entry* const each : pools_) {
+            each->reserve(renaming);
+        }
+        const handle_mapper map(renaming, options.outside);
+        for (const auto* const list : {&pools_, &others_}) {
+            for (detail::snapshot_entry* const each : *list) {
+                each->merge(map);
+            }
+        }
+        kept_ = true;
+        for (detail::snapshot_entry* const each : others_) {
+            each->keep(options);
+        }
+    }
+
+private:
+    static void undo(const std::vector<detail::snapshot_entry*>& entries) noexcept {
+        std::for_each(entries.rbegin(), entries.rend(), [](auto* each) { each->undo_merge(); });
+    }
+
+    std::vector<detail::snapshot_entry*> pools_;
+    std::vector<detail::snapshot_entry*> others_;
+    bool kept_ = false;
+};
+
+/// A save or a load, which leaves all entries as users need them, however it ends.
+class use_of {
+public:
+    explicit use_of(const entries& used) noexcept : entries_(used) {}
+    ~use_of() {
         for (const auto& each : entries_) {
             each->unlock(applied_);
         }
     }
-    load_of(const load_of&) = delete;
-    load_of& operator=(const load_of&) = delete;
+    use_of(const use_of&) = delete;
+    use_of& operator=(const use_of&) = delete;
 
     /// Throws invalid_snapshot and std::bad_alloc.
     void read(const detail::snapshot_blocks& blocks, std::string_view origin) {
@@ -61,14 +113,17 @@ public:
                                                          "': there is no block '" +
                                                          detail::printable(each->name()) + '\''));
             }
-            detail::block_reader from(*block, origin);
-            from.require_that(block->kind == each->kind(), 0,
-                              "the block is " + text_of(block->kind) + "; here it is " +
-                                  text_of(each->kind()));
-            from.require_that(block->version == detail::snapshot_entry::version, 0,
-                              "the block has version " + std::to_string(block->version) + "; known is " +
-                                  std::to_string(detail::snapshot_entry::version));
+            detail::block_reader from = reader_of(*each, *block, origin);
             each->read(from);
+        }
+        std::vector<const detail::saved_pool*> pools;
+        for (const auto& each : entries_) {
+            if (const detail::saved_pool* const pool = each->pool()) {
+                pools.push_back(pool);
+            }
+        }
+        for (const auto& each : entries_) {
+            each->verify(pools);
         }
     }
     void add_unknown(std::vector<std::string>& names) const {
@@ -81,18 +136,13 @@ public:
             each->lock();
         }
     }
+    void settle() {
+        repeat(&detail::snapshot_entry::settle,
+               "snapshot: hooks create or erase objects again and again during save()");
+    }
     void clear() {
-        bool any = true;
-        for (int i = 0; any; ++i) { // hooks of one pool may make objects in another one
-            if (i == most_rounds) {
-                detail::throw_exception(compaction_conflict(
-                    "snapshot: hooks of on_destroy() create objects again and again during load()"));
-            }
-            any = false;
-            for (const auto& each : entries_) {
-                any = each->clear() || any;
-            }
-        }
+        repeat(&detail::snapshot_entry::clear,
+               "snapshot: hooks of on_destroy() create objects again and again during load()");
     }
     void apply() {
         for (const auto& each : entries_) {
@@ -110,9 +160,35 @@ public:
 private:
     static constexpr int most_rounds = 16;
 
+    /// Until no entry has anything to do: hooks of one pool may make objects in another one.
+    void repeat(bool (detail::snapshot_entry::*step)(), const char* problem) {
+        bool any = true;
+        for (int i = 0; any; ++i) {
+            if (i == most_rounds) {
+                detail::throw_exception(compaction_conflict(problem));
+            }
+            any = false;
+            for (const auto& each : entries_) {
+                any = (*each.*step)() || any;
+            }
+        }
+    }
+
     const entries& entries_;
     bool applied_ = false;
 };
+
+/// Throws what the entries throw; then `out` is as it was.
+void write(const entries& saved, std::vector<std::byte>& out, detail::payload_hashes hashes) {
+    detail::snapshot_writer to(out, hashes);
+    use_of save(saved);
+    save.lock();
+    save.settle();
+    for (const auto& each : saved) {
+        each->save(to);
+    }
+    to.finish();
+}
 
 } // namespace
 
@@ -174,13 +250,34 @@ std::vector<std::string> snapshot::load(std::span<const std::byte> bytes, std::s
             unknown.emplace_back(block.name);
         }
     }
-    load_of load(entries_);
+    use_of load(entries_);
     load.read(blocks, origin);
     load.add_unknown(unknown);
     load.lock();
     load.clear();
     load.apply();
     return unknown;
+}
+
+handle_renaming snapshot::merge(std::span<const std::byte> bytes, std::string_view origin,
+                                const merge_options& options) {
+    const detail::snapshot_blocks blocks(bytes, origin);
+    handle_renaming renaming;
+    for (const detail::snapshot_block& block : blocks.all()) {
+        if (!has(block.name)) {
+            renaming.pass_over(block.name);
+        }
+    }
+    merge_of merge;
+    for (const auto& each : entries_) {
+        if (const detail::snapshot_block* const block = blocks.find(each->name())) {
+            merge.read(*each, reader_of(*each, *block, origin));
+        } else {
+            renaming.pass_over(each->name());
+        }
+    }
+    merge.merge(renaming, options);
+    return renaming;
 }
 
 } // namespace handlepool

@@ -3,6 +3,12 @@
 
 #include <handlepool/detail/base/config.hpp>
 #include <handlepool/detail/pool/pool_access.hpp>
+#include <handlepool/detail/saved_containers/container_contents.hpp>
+#include <handlepool/detail/saved_containers/hierarchy_contents.hpp>
+#include <handlepool/detail/saved_containers/index_contents.hpp>
+#include <handlepool/detail/saved_containers/saved_container_entry.hpp>
+#include <handlepool/detail/saved_containers/saved_store_entry.hpp>
+#include <handlepool/detail/saved_containers/saved_values.hpp>
 #include <handlepool/detail/snapshots/archive_stream.hpp>
 #include <handlepool/detail/snapshots/saved_elements.hpp>
 #include <handlepool/detail/snapshots/saved_objects.hpp>
@@ -14,6 +20,7 @@
 #include <handlepool/pool_base.hpp>
 #include <handlepool/row.hpp>
 #include <handlepool/snapshots/captured_snapshot.hpp>
+#include <handlepool/snapshots/handle_renaming.hpp>
 #include <handlepool/snapshots/invalid_snapshot.hpp>
 #include <handlepool/snapshots/named_column.hpp>
 #include <handlepool/snapshots/upgrade.hpp>
@@ -54,13 +61,20 @@ namespace handlepool {
 /// in the same order, those of a stable pool at the same places, though not at the same addresses. A sort
 /// that had begun begins anew.
 ///
+/// Containers that are keyed by handles, and stores of properties, get the members that they had, in the same
+/// order, with their values, keys, bags and relations, and what their constructors were told; they stay
+/// attached as they are. While they are, each member that they get must be an object of that pool, as it was
+/// saved if it is in the snapshot, too, else as it is: bytes with another one are refused. A store may have
+/// learnt names from bytes that are refused.
+///
 /// The pool that is loaded has the id that the saved one had (pool_options::pool_id), the same layout of
 /// handles, placement and type of objects, and room for as many; its capacity and all else may be others.
 /// What it had is erased first, as anybody would erase it: hooks of on_destroy() are called for it, and those
 /// of on_birth() for what was loaded, all when every pool of the snapshot is there. Containers that are
-/// attached to the pool lose their members. A change_log tells of both; captures of a capture_ring stay, and
-/// can be restored. Handles that were given out since the save can name other objects later, also of the
-/// next pool with this id.
+/// attached to the pool lose their members, unless they are loaded, too; these have what they get when hooks
+/// of on_birth() are called, of which an index among them ignores its own. A change_log tells of both;
+/// captures of a capture_ring stay, and can be restored. Handles that were given out since the save can name
+/// other objects later, also of the next pool with this id.
 ///
 /// Objects are saved as their bytes, if they are trivially copyable, or by functions of the program:
 ///
@@ -128,6 +142,32 @@ public:
                                                                  std::move(named)...);
     }
 
+    /// Adds a handle_set, a handle_map, a handle_index or a hierarchy. Values of a map and keys of an index
+    /// consist of bytes, or are written and read by an archive.
+    template <detail::savable_container Container>
+    void add(std::string_view name, Container& container) {
+        using value = typename detail::container_contents<Container>::value_type;
+        if constexpr (std::is_void_v<value>) {
+            add_container(name, container, detail::no_values());
+        } else {
+            add_container(name, container, detail::byte_values<value>());
+        }
+    }
+    template <detail::savable_container Container,
+              detail::archive_of<typename detail::container_contents<Container>::value_type> Archive>
+    void add(std::string_view name, Container& container, Archive archive) {
+        using value = typename detail::container_contents<Container>::value_type;
+        add_container(name, container, detail::archived_values<value, Archive>(std::move(archive)));
+    }
+
+    /// Adds a property_store; property_store.hpp has been included. `paths` says whether the names that its
+    /// table knows are saved, too; none are by default.
+    template <class T, class Layout>
+    void add(std::string_view name, property_store<T, Layout>& store, names_in_file paths = names_in_file()) {
+        own(std::make_unique<detail::saved_store_entry<property_store<T, Layout>>>(checked_name(name), store,
+                                                                                   paths));
+    }
+
     /// Adds a value, which consists of bytes, or is written and read by an archive.
     template <class Value, detail::upgrade_step_like... Steps>
         requires(std::is_trivially_copyable_v<Value>)
@@ -135,13 +175,15 @@ public:
         add_value(name, value, detail::no_archive(), std::move(steps)...);
     }
     template <class Value, detail::archive_of<Value> Archive, detail::upgrade_step_like... Steps>
+        requires(!detail::savable_container<Value>)
     void add(std::string_view name, Value& value, Archive archive, Steps... steps) {
         add_value(name, value, std::move(archive), std::move(steps)...);
     }
 
-    /// Appends what was added, as it is now, to `out`. Each pool is compacted, which ends a frame of it.
-    /// Linear in objects and slots. Throws compaction_conflict like pool::compact(), and also if hooks keep
-    /// creating or erasing; std::bad_alloc, and what archives throw. Then `out` is as it was.
+    /// Appends what was added, as it is now, to `out`. Each pool is compacted, which ends a frame of it,
+    /// until nothing waits in any of them. Linear in objects and slots. Throws compaction_conflict like
+    /// pool::compact(), and also if hooks keep creating or erasing; std::bad_alloc, and what archives throw.
+    /// Then `out` is as it was.
     void save(std::vector<std::byte>& out);
 
     /// Keeps what was added, as it is now, for another thread that makes the bytes of it while this one goes
@@ -159,6 +201,32 @@ public:
     /// repeated.
     std::vector<std::string> load(std::span<const std::byte> bytes, std::string_view origin = "in memory");
 
+    /// Adds the objects of a snapshot to the pools, as new ones: a prefab, a scene, a part of a world that is
+    /// streamed in. Returns which handles they have got. The pools may have any ids and placements, and have
+    /// the same layout of handles; objects, containers and stores are added like by calls of fulfill(),
+    /// insert() and the like, so nothing that lives is changed, and hooks tell of births at the next
+    /// compaction. Names that are only here or only in the bytes are passed over.
+    ///
+    /// Handles inside of objects, values of maps and keys are mapped by functions of the program that are
+    /// found beside their types, and see each handle, whatever pool it is of:
+    ///
+    ///     struct ship { handle<port> home; handle<ship> target; };
+    ///     template <class Map>
+    ///     void for_each_handle(ship& each, Map& map) { map(each.home); map(each.target); }
+    ///
+    /// A handle of a pool in the snapshot whose object is not in it becomes null, as do reserved handles,
+    /// which are not merged; what becomes of those of other pools, the options say. Of containers, members of
+    /// pools in the snapshot are added; those of an index whose key another object has, where that is
+    /// refused, get none. Values are left out unless the options ask for them.
+    ///
+    /// Other threads may use the pools meanwhile, but not the containers. Linear in the bytes. Throws
+    /// invalid_snapshot like load(), also for rows and objects of raw pools; pool_exhausted, pool_used_up,
+    /// std::bad_alloc, and what archives, for_each_handle() and insertions throw. Then the objects that were
+    /// made are erased again, all that was added is gone, and the values are as they were; containers that
+    /// are not attached may have lost stale members.
+    handle_renaming merge(std::span<const std::byte> bytes, std::string_view origin = "in memory",
+                          const merge_options& options = {});
+
 private:
     template <class Objects, class T, class Config, class... Schema>
     void add_pool(std::string_view name, detail::pool_impl<T, Config>& core, Schema&&... schema) {
@@ -169,6 +237,12 @@ private:
     void add_value(std::string_view name, Value& value, Archive archive, Steps... steps) {
         own(std::make_unique<detail::saved_value_entry<Value, Archive, Steps...>>(
             checked_name(name), value, std::move(archive), std::tuple<Steps...>(std::move(steps)...)));
+    }
+
+    template <class Container, class Values>
+    void add_container(std::string_view name, Container& container, Values values) {
+        own(std::make_unique<detail::saved_container_entry<Container, Values>>(checked_name(name), container,
+                                                                               std::move(values)));
     }
 
     static void require_bytes(bool consists_of_bytes, std::string_view name);

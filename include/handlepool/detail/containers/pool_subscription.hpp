@@ -48,11 +48,25 @@ public:
     }
     bool attached() const noexcept { return hook_.connected(); }
 
+    /// The pool that it is attached to.
+    std::optional<std::uint32_t> pool_id() const noexcept {
+        return attached() ? std::optional(pool_id_) : std::nullopt;
+    }
+
     /// Returns whether the object is known to be dead: no hook would come for it any more.
     template <class Handle>
     bool is_dead(Handle handle) const noexcept {
         return attached() && state_(pool_, handle.value()) == handle_state::stale;
     }
+    /// Returns whether the object is known to be alive.
+    template <class Handle>
+    bool is_alive(Handle handle) const noexcept {
+        return attached() && state_(pool_, handle.value()) == handle_state::alive;
+    }
+
+    /// While it does, objects that come get no attention: the container knows of them already.
+    void ignore_births(bool ignored) noexcept { ignores_births_ = ignored; }
+    bool ignores_births() const noexcept { return ignores_births_; }
 
     /// Returns whether the object can be a member beside those of the pool `others`, if any: not if it is
     /// known to be dead. Raises std::invalid_argument for a handle that the container refuses.
@@ -113,6 +127,7 @@ private:
     const void* pool_ = nullptr;
     std::uint32_t pool_id_ = 0;
     handle_state (*state_)(const void* pool, std::uint64_t handle) noexcept = nullptr;
+    bool ignores_births_ = false;
     std::unique_ptr<Container*> whom_;
     scoped_hook births_; // the hooks end first
     scoped_hook hook_;

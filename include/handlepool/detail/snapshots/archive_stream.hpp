@@ -8,9 +8,11 @@
 #include <concepts>
 #include <cstddef>
 #include <exception>
+#include <ios>
 #include <istream>
 #include <ostream>
 #include <span>
+#include <sstream>
 #include <streambuf>
 #include <string>
 #include <string_view>
@@ -24,6 +26,13 @@ concept archive_of = requires(const Archive& archive, std::ostream& out, std::is
     archive.save(out, value);
     { archive.load(in) } -> std::convertible_to<T>;
 };
+
+/// A stream into a string, which throws what comes up while it is written to: others lose that, and go on.
+inline std::ostringstream archive_output() {
+    std::ostringstream out;
+    out.exceptions(std::ios::badbit);
+    return out;
+}
 
 /// Bytes to be read as a stream.
 class HANDLEPOOL_EXPORT bytes_buffer final : public std::streambuf {
@@ -44,6 +53,7 @@ void read_archived(block_reader& from, std::uint64_t size, Name name, Read read)
     const std::span<const std::byte> bytes = from.bytes(size);
     bytes_buffer buffer(bytes);
     std::istream in(&buffer);
+    in.exceptions(std::ios::badbit); // what comes up is thrown
     if (const std::exception_ptr error = capture_exception([&] { read(in); })) {
         throw_unreadable(from, bytes.size(), name(), "can't be read", error);
     }

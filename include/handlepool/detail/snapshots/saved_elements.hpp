@@ -84,7 +84,7 @@ public:
     void prepare(std::size_t count, [[maybe_unused]] ForEachRun for_each_run) {
         count_ = count;
         if constexpr (!is_bytes) {
-            std::ostringstream out;
+            std::ostringstream out = archive_output();
             ends_.clear();
             ends_.reserve(count);
             for_each_run([&](const void* run, std::size_t length) {
@@ -171,6 +171,20 @@ public:
         } else if constexpr (is_bytes) {
             put_in(0, &value);
         }
+    }
+    /// Element `i`, which is moved away.
+    T take(std::size_t i) noexcept
+        requires(!std::is_void_v<T>)
+    {
+        if constexpr (is_bytes) {
+            if (made_.size() == 0) {
+                std::array<std::byte, sizeof(T)> bytes{};
+                std::memcpy(bytes.data(), read_.data() + i * static_cast<std::size_t>(type_.size),
+                            static_cast<std::size_t>(type_.size));
+                return std::bit_cast<T>(bytes);
+            }
+        }
+        return std::move(*std::launder(static_cast<T*>(made_.at(i))));
     }
     /// put_in() has moved them all, or they are not wanted any more.
     void forget(bool moved) noexcept {

@@ -75,6 +75,8 @@ public:
         parts.objects.unpoison_objects(where);
         elements_.put_in(i, parts.objects.storage(where));
     }
+    /// One that was read, which is moved away.
+    T take(std::size_t i) noexcept { return elements_.take(i); }
     void forget(bool moved) noexcept { elements_.forget(moved); }
     void add_unknown(std::string_view, std::vector<std::string>&) const {}
 

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace handlepool::detail {
@@ -41,11 +42,18 @@ struct HANDLEPOOL_EXPORT saved_pool {
     void clear_lists() noexcept;
 };
 
-/// What a pool can take.
+/// Returns whether a slot has an object of this generation.
+inline bool lives_in(const saved_pool& pool, std::uint64_t slot, std::uint32_t generation) noexcept {
+    return generation % 2 != 0 && slot < pool.generations.size() &&
+           pool.generations[static_cast<std::size_t>(slot)] == generation;
+}
+
+/// What a pool can take. Nothing is any placement, or id.
 struct pool_limits_of_snapshot {
     std::uint32_t widths = 0;
-    std::uint32_t placement = 0;
-    std::uint32_t id = 0;
+    std::optional<std::uint32_t> placement;
+    std::optional<std::uint32_t> id;
+    std::uint32_t last_id = 0;
     std::uint32_t last_generation = 0; // that of the last object of a slot
     std::uint64_t slot_limit = 0;
     std::uint64_t objects = 0;

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -26,6 +27,7 @@ class saved_pool_entry final : public snapshot_entry {
     using parts_type = pool_state<T, Config>;
     using cut_type = pool_cut<T, Config>;
     using layout = typename Config::layout;
+    using value_type = typename layout::value_type;
     using placement = typename parts_type::placement;
     using loader = pool_loader<T, Config>;
 
@@ -38,7 +40,7 @@ public:
           objects_(core.type(), std::move(schema)...) {}
 
     void save(snapshot_writer& to) override {
-        const cut_type cut(core_);
+        const cut_type& cut = *cut_;
         pool_ = pool_saver<Config>::describe(cut, std::move(pool_));
         const auto location_at = [&](std::size_t i) {
             return placement::location_of(cut.parts(), placement::stable ? pool_.places[i] : i);
@@ -52,20 +54,36 @@ public:
 
     void read(block_reader& from) override {
         const pool_geometry& geometry = core_.geometry();
-        pool_ = read_saved_pool(from,
-                                {.widths = widths_of_layout<layout>(),
-                                 .placement = placement_number<typename Config::placement>,
-                                 .id = core_.id(),
-                                 .last_generation = layout::last_generation,
-                                 .slot_limit = geometry.slot_limit,
-                                 .objects = geometry.capacity,
-                                 .places = captured_store<parts_type>::most_positions(geometry)},
-                                std::move(pool_));
-        objects_.read(from, pool_.owners.size());
-        from.require_end();
+        read_by(from, {.widths = widths_of_layout<layout>(),
+                       .placement = placement_number<typename Config::placement>,
+                       .id = core_.id(),
+                       .last_id = layout::pool_id_mask,
+                       .last_generation = layout::last_generation,
+                       .slot_limit = geometry.slot_limit,
+                       .objects = geometry.capacity,
+                       .places = captured_store<parts_type>::most_positions(geometry)});
     }
+    void read_to_merge(block_reader& from) override {
+        from.require_that(mergeable, 0, "rows and objects of raw pools can't be merged");
+        read_by(from, {.widths = widths_of_layout<layout>(),
+                       .placement = std::nullopt,
+                       .id = std::nullopt,
+                       .last_id = layout::pool_id_mask,
+                       .last_generation = layout::last_generation,
+                       .slot_limit = layout::slot_count,
+                       .objects = core_.geometry().capacity,
+                       .places = std::uint64_t{1} << 32});
+    }
+    const saved_pool* pool() const noexcept override { return &pool_; }
     void add_unknown(std::vector<std::string>& names) const override { objects_.add_unknown(name(), names); }
     void lock() override { cut_.emplace(core_); }
+    bool settle() override {
+        const bool waits = !cut_type::is_idle(core_);
+        if (waits) {
+            cut_->compact();
+        }
+        return waits;
+    }
     bool clear() override {
         const bool lived = cut_->clear();
         if (lived || !cut_type::is_idle(core_)) {
@@ -82,16 +100,60 @@ public:
         cut_->end_frame();
         loader::report_births(*cut_, pool_);
     }
+    void reserve(handle_renaming& renaming) override {
+        renaming.add_pool(pool_.widths, pool_.id, core_.id(), pool_.owners.size(), pool_.generations.size());
+        merged_.reserve(pool_.owners.size());
+        for (const std::uint32_t slot : pool_.owners) {
+            const auto now = core_.reserve();
+            if (now == 0) {
+                core_.throw_refusal();
+            }
+            merged_.push_back(now);
+            renaming.add(slot, layout::value_of(slot, layout::make_tag(pool_.id, pool_.generations[slot])),
+                         now);
+        }
+    }
+    void merge([[maybe_unused]] const handle_mapper& map) override {
+        if constexpr (mergeable) {
+            for (std::size_t i = 0; i != merged_.size(); ++i) {
+                T object = objects_.take(i);
+                map_handles(object, map);
+                const fulfill_outcome outcome = core_.fulfill(merged_[i], maker_from<T>(std::move(object)));
+                if (outcome != fulfill_outcome::done) {
+                    core_.throw_unfulfilled(outcome, merged_[i]);
+                }
+            }
+        }
+    }
+    void undo_merge() noexcept override {
+        for (const value_type each : merged_) {
+            if (!core_.cancel(each)) {
+                core_.erase(each);
+            }
+        }
+    }
     void unlock(bool loaded) noexcept override {
+        merged_ = {};
         objects_.forget(loaded);
         cut_.reset();
     }
 
 private:
+    // What can be looked at as an object, and moved.
+    static constexpr bool mergeable =
+        std::is_same_v<typename parts_type::pointer, T*> && std::is_move_constructible_v<T>;
+
+    void read_by(block_reader& from, const pool_limits_of_snapshot& limits) {
+        pool_ = read_saved_pool(from, limits, std::move(pool_));
+        objects_.read(from, pool_.owners.size());
+        from.require_end();
+    }
+
     core_type& core_;
     Objects objects_;
-    saved_pool pool_;             // as it was saved or read last: for its memory
-    std::optional<cut_type> cut_; // during a load
+    saved_pool pool_;                // as it was saved or read last: for its memory
+    std::vector<value_type> merged_; // handles, during a merge
+    std::optional<cut_type> cut_;    // during a save or a load
 };
 
 } // namespace handlepool::detail

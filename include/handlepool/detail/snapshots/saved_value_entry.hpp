@@ -7,6 +7,7 @@
 #include <handlepool/detail/snapshots/snapshot_entry.hpp>
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <type_traits>
@@ -41,11 +42,25 @@ public:
         from.require_end();
     }
     void apply() noexcept override { element_.assign_to(value_); }
-    void unlock(bool) noexcept override { element_.forget(false); }
+    void merge(const handle_mapper& map) override {
+        if constexpr (std::is_move_constructible_v<Value>) {
+            map_handles(merged_.emplace(element_.take(0)), map);
+        }
+    }
+    void keep(const merge_options& options) noexcept override {
+        if (options.values && merged_) {
+            value_ = std::move(*merged_);
+        }
+    }
+    void unlock(bool) noexcept override {
+        element_.forget(false);
+        merged_.reset();
+    }
 
 private:
     Value& value_;
     saved_elements<Value, Archive, Steps...> element_;
+    std::optional<Value> merged_; // during a merge
 };
 
 } // namespace handlepool::detail

@@ -4,9 +4,11 @@
 #include <handlepool/detail/base/config.hpp>
 #include <handlepool/detail/snapshots/snapshot_reader.hpp>
 #include <handlepool/detail/snapshots/snapshot_writer.hpp>
+#include <handlepool/snapshots/handle_renaming.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -14,13 +16,21 @@
 
 namespace handlepool::detail {
 
-/// What a snapshot saves and loads under a name. A load goes through all entries step by step, so that
-/// nothing has changed when one of them refuses:
+struct saved_pool;
+
+/// What a snapshot saves and loads under a name. Both go through all entries step by step: so the parts of a
+/// snapshot are of one moment, and nothing has changed when an entry refuses what it reads.
 ///
 /// ```
-///   read() of all ─▶ lock() of all ─▶ clear() of all, until nothing is left ─▶ make_room() of all
-///                                                                                       │
-///   unlock() of all ◀─ tell() of all ◀─ apply() of all, which can't fail ◀──────────────┘
+///   lock() of all ─▶ settle() of all, until nothing waits ─▶ save() of all ─▶ unlock() of all
+///
+///   read() of all ─▶ verify() of all ─▶ lock() of all ─▶ clear() of all, until nothing is left
+///                                                                         │
+///   unlock() of all ◀─ tell() of all ◀─ apply() of all ◀─ make_room() of all
+///
+///   read_to_merge() of all ─▶ reserve() of all ─▶ merge() of pools, then of all else ─▶ keep() of all ─▶
+///   unlock() of all
+///                                   └─ if anything throws: undo_merge() of all, in the other order ──────┘
 /// ```
 class HANDLEPOOL_EXPORT snapshot_entry {
 public:
@@ -40,8 +50,14 @@ public:
     virtual void read(block_reader& from) = 0;
     /// Adds what its block has that was not added here, and is passed over. Throws std::bad_alloc.
     virtual void add_unknown(std::vector<std::string>&) const {}
+    /// The pool that was read, if this is one.
+    virtual const saved_pool* pool() const noexcept { return nullptr; }
+    /// Whether what was read fits the pools that were read. Throws invalid_snapshot and std::bad_alloc.
+    virtual void verify(std::span<const saved_pool* const>) {}
     /// Keeps others away. Throws compaction_conflict and the like.
     virtual void lock() {}
+    /// Takes in what waits. Returns whether anything did. Throws compaction_conflict.
+    virtual bool settle() { return false; }
     /// Ends what is there, with hooks that may make more. Returns whether there was anything. Throws
     /// compaction_conflict.
     virtual bool clear() { return false; }
@@ -49,6 +65,18 @@ public:
     virtual void make_room() {}
     virtual void apply() noexcept = 0;
     virtual void tell() noexcept {}
+
+    /// Reads its block, whatever pools it is of. Throws like read().
+    virtual void read_to_merge(block_reader& from) { read(from); }
+    /// Sees to handles for the objects that were read, and adds them. Throws what creating throws.
+    virtual void reserve(handle_renaming&) {}
+    /// Adds what was read, with other handles. Throws what that throws.
+    virtual void merge(const handle_mapper& map) = 0;
+    /// Takes back whatever merge() and reserve() have added.
+    virtual void undo_merge() noexcept {}
+    /// All are merged.
+    virtual void keep(const merge_options&) noexcept {}
+
     /// Also when something was thrown before; `loaded` says whether apply() was called.
     virtual void unlock(bool loaded) noexcept = 0;
 

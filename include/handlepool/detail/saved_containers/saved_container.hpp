@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <handlepool/detail/base/config.hpp>
+#include <handlepool/detail/snapshots/saved_pool.hpp>
+#include <handlepool/detail/snapshots/saved_type.hpp>
+#include <handlepool/detail/snapshots/snapshot_reader.hpp>
+#include <handlepool/detail/snapshots/snapshot_writer.hpp>
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace handlepool::detail {
+
+/// Which container it is. The numbers are those of the file.
+enum class container_form : std::uint32_t { set, map, index, hierarchy, store };
+
+/// What comes first in the block of a container. docs/snapshot_format.md has the bytes.
+struct saved_container {
+    static constexpr std::uint64_t bytes = 8 * sizeof(std::uint32_t) + 2 * sizeof(std::uint64_t);
+
+    container_form form = container_form::set;
+    std::uint32_t widths = 0;  // of the handles' layout, as widths_of_layout() has them
+    std::uint32_t option = 0;  // what the constructor was told: 0 or 1
+    std::uint32_t pool_id = 0; // of the members; 0 if there are none
+    std::uint32_t members = 0;
+    std::uint32_t refused = 0; // objects that an index has refused
+    saved_type type;           // of the values, or keys
+};
+
+/// The two numbers with which all containers begin, stores included.
+HANDLEPOOL_EXPORT void write_form(snapshot_writer& to, container_form form, std::uint32_t widths);
+/// Throws invalid_snapshot for others.
+HANDLEPOOL_EXPORT void read_form(block_reader& from, container_form form, std::uint32_t widths);
+
+HANDLEPOOL_EXPORT void write(snapshot_writer& to, const saved_container& container);
+/// Reads such a one of the form, the widths and the type of values that `here` has. Throws invalid_snapshot.
+HANDLEPOOL_EXPORT saved_container read_saved_container(block_reader& from, const saved_container& here);
+
+/// "what NUMBER, #INDEX generation GENERATION, problem", for messages.
+HANDLEPOOL_EXPORT std::string problem_of_member(const char* what, std::size_t number, std::uint64_t index,
+                                                std::uint32_t generation, const std::string& problem);
+
+/// The pool of this id among those of a snapshot; null if there is none.
+inline const saved_pool* find_pool(std::span<const saved_pool* const> pools, std::uint32_t id) noexcept {
+    for (const saved_pool* const each : pools) {
+        if (each->id == id) {
+            return each;
+        }
+    }
+    return nullptr;
+}
+
+} // namespace handlepool::detail

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+#include <handlepool/detail/saved_containers/saved_container.hpp>
+#include <handlepool/detail/snapshots/saved_type.hpp>
+#include <handlepool/detail/text/message.hpp>
+#include <handlepool/detail/time/record_bytes.hpp>
+
+#include <iterator>
+#include <string>
+#include <string_view>
+
+namespace handlepool::detail {
+
+namespace {
+
+std::string name_of(std::uint32_t form) {
+    constexpr std::string_view names[] = {"a handle_set", "a handle_map", "a handle_index", "a hierarchy",
+                                          "a property_store"};
+    return form < std::size(names) ? std::string(names[form]) : "of form " + std::to_string(form);
+}
+
+std::string text_of(const saved_type& type) {
+    return type.encoding == element_encoding::archive
+               ? "archived, of version " + std::to_string(type.version)
+               : std::to_string(type.size) + " bytes, aligned to " + std::to_string(type.alignment) +
+                     ", of version " + std::to_string(type.version);
+}
+
+} // namespace
+
+void write_form(snapshot_writer& to, container_form form, std::uint32_t widths) {
+    to.number(widths);
+    to.number(static_cast<std::uint32_t>(form));
+}
+
+void read_form(block_reader& from, container_form form, std::uint32_t widths) {
+    if (const auto there = from.number<std::uint32_t>(); there != widths) {
+        from.refuse(4, problem_of_widths(there, widths));
+    }
+    const auto here = static_cast<std::uint32_t>(form);
+    if (const auto there = from.number<std::uint32_t>(); there != here) {
+        from.refuse(4, "the container is " + name_of(there) + "; here it is " + name_of(here));
+    }
+}
+
+void write(snapshot_writer& to, const saved_container& container) {
+    write_form(to, container.form, container.widths);
+    to.number(container.option);
+    to.number(container.pool_id);
+    to.number(container.members);
+    to.number(container.refused);
+    to.number(static_cast<std::uint32_t>(container.type.encoding));
+    to.number(container.type.version);
+    to.number(container.type.size);
+    to.number(container.type.alignment);
+}
+
+saved_container read_saved_container(block_reader& from, const saved_container& here) {
+    saved_container read = here;
+    read_form(from, here.form, here.widths);
+    const bool has_option = here.form == container_form::index || here.form == container_form::hierarchy;
+    read.option = from.number<std::uint32_t>();
+    from.require_that(read.option <= (has_option ? 1U : 0U), 4,
+                      "the option is " + std::to_string(read.option) + "; allowed is 0" +
+                          (has_option ? " or 1" : ""));
+    read.pool_id = from.number<std::uint32_t>();
+    read.members = from.number<std::uint32_t>();
+    from.require_that(read.members != 0 || read.pool_id == 0, 8,
+                      "the members are of the pool with id " + std::to_string(read.pool_id) +
+                          ", and there are none; 0 is expected");
+    read.refused = from.number<std::uint32_t>();
+    from.require_that(read.refused == 0 || here.form == container_form::index, 4,
+                      std::to_string(read.refused) + " objects were refused; only an index does that");
+    const auto encoding = from.number<std::uint32_t>();
+    from.require_that(encoding <= static_cast<std::uint32_t>(element_encoding::archive), 4,
+                      "values are encoded in way " + std::to_string(encoding) + "; known are 0 and 1");
+    read.type.encoding = static_cast<element_encoding>(encoding);
+    read.type.version = from.number<std::uint32_t>();
+    read.type.size = from.number<std::uint64_t>();
+    read.type.alignment = from.number<std::uint64_t>();
+    const std::string what = here.form == container_form::index ? "keys" : "values";
+    from.require_that(read.type == here.type, 0,
+                      what + " are " + text_of(read.type) + "; here they are " + text_of(here.type));
+    return read;
+}
+
+std::string problem_of_member(const char* what, std::size_t number, std::uint64_t index,
+                              std::uint32_t generation, const std::string& problem) {
+    return std::string(what) + ' ' + std::to_string(number) + ", " + name_of_handle(index, generation) +
+           ", " + problem;
+}
+
+} // namespace handlepool::detail
