@@ -24,7 +24,8 @@ namespace {
 }
 
 std::string text_of(detail::block_kind kind) {
-    constexpr std::string_view names[] = {"an end", "a pool", "a container", "a value"};
+    constexpr std::string_view names[] = {"an end",  "a pool", "a container",
+                                          "a value", "frames", "a pool's delta"};
     const auto number = static_cast<std::size_t>(kind);
     return number < std::size(names) ? std::string(names[number]) : "of kind " + std::to_string(number);
 }

@@ -61,6 +61,7 @@ public:
         }
     }
 
+    const allocator_state& state() const noexcept { return state_; }
     std::size_t fresh() const noexcept { return state_.freelist.fresh; }
     /// Where the journal has what waited.
     std::uint64_t journal_begin() const noexcept { return journal_end_ - state_.freelist.waiting; }

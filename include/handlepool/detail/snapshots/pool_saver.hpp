@@ -3,6 +3,8 @@
 
 #include <handlepool/detail/base/bit_runs.hpp>
 #include <handlepool/detail/base/index_types.hpp>
+#include <handlepool/detail/captures/captured_store.hpp>
+#include <handlepool/detail/memory/pool_geometry.hpp>
 #include <handlepool/detail/pool/pool_cut.hpp>
 #include <handlepool/detail/snapshots/saved_pool.hpp>
 #include <handlepool/detail/time/record_bytes.hpp>
@@ -22,6 +24,20 @@ template <class Placement>
 constexpr std::uint32_t placement_number = std::is_same_v<Placement, dense_placement>    ? 0
                                            : std::is_same_v<Placement, stable_placement> ? 1
                                                                                          : 2;
+
+/// What a pool can take.
+template <class T, class Config>
+pool_limits_of_snapshot limits_of(const pool_impl<T, Config>& pool) noexcept {
+    const pool_geometry& geometry = pool.geometry();
+    return {.widths = widths_of_layout<typename Config::layout>(),
+            .placement = placement_number<typename Config::placement>,
+            .id = pool.id(),
+            .last_id = Config::layout::pool_id_mask,
+            .last_generation = Config::layout::last_generation,
+            .slot_limit = geometry.slot_limit,
+            .objects = geometry.capacity,
+            .places = captured_store<pool_state<T, Config>>::most_positions(geometry)};
+}
 
 /// Writes down what a pool is, between two frames, but for its objects.
 template <class Config>

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <handlepool/detail/base/index_types.hpp>
-#include <handlepool/detail/captures/captured_store.hpp>
 #include <handlepool/detail/pool/pool_cut.hpp>
 #include <handlepool/detail/snapshots/pool_loader.hpp>
 #include <handlepool/detail/snapshots/pool_saver.hpp>
@@ -53,15 +52,7 @@ public:
     }
 
     void read(block_reader& from) override {
-        const pool_geometry& geometry = core_.geometry();
-        read_by(from, {.widths = widths_of_layout<layout>(),
-                       .placement = placement_number<typename Config::placement>,
-                       .id = core_.id(),
-                       .last_id = layout::pool_id_mask,
-                       .last_generation = layout::last_generation,
-                       .slot_limit = geometry.slot_limit,
-                       .objects = geometry.capacity,
-                       .places = captured_store<parts_type>::most_positions(geometry)});
+        read_by(from, limits_of(core_));
     }
     void read_to_merge(block_reader& from) override {
         from.require_that(mergeable, 0, "rows and objects of raw pools can't be merged");

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+#include "delta_frames.hpp"
+#include "snapshot_format.hpp"
+
+#include <handlepool/detail/base/throw_exception.hpp>
+#include <handlepool/detail/snapshots/snapshot_writer.hpp>
+#include <handlepool/detail/text/text.hpp>
+#include <handlepool/snapshots/delta_recorder.hpp>
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+
+namespace handlepool {
+
+// Here, so that a program has one table of its functions.
+detail::recorded_entry::~recorded_entry() = default;
+detail::recorded_value::~recorded_value() = default;
+
+namespace {
+
+[[noreturn]] void refuse(std::string_view name, const std::string& problem) {
+    detail::throw_exception(
+        std::invalid_argument("delta_recorder, '" + detail::printable(name) + "': " + problem));
+}
+
+/// The records of a frame, which are those of all entries, or of none.
+class recording {
+public:
+    using entry_list = std::vector<std::unique_ptr<detail::recorded_entry>>;
+
+    explicit recording(const entry_list& entries) noexcept : entries_(entries) {}
+    ~recording() {
+        for (std::size_t i = 0; i != to_undo_; ++i) {
+            entries_[i]->undo();
+        }
+    }
+    recording(const recording&) = delete;
+    recording& operator=(const recording&) = delete;
+
+    void make(detail::snapshot_writer& to) {
+        for (const auto& each : entries_) {
+            each->record(to);
+            ++to_undo_;
+        }
+    }
+    void commit() noexcept {
+        to_undo_ = 0;
+        for (const auto& each : entries_) {
+            each->commit();
+        }
+    }
+
+private:
+    const entry_list& entries_;
+    std::size_t to_undo_ = 0;
+};
+
+} // namespace
+
+delta_recorder::delta_recorder() = default;
+delta_recorder::~delta_recorder() = default;
+
+void delta_recorder::require_bytes(bool consists_of_bytes, std::string_view name) {
+    if (!consists_of_bytes) {
+        refuse(name, "a raw_type with a function to relocate or destroy objects is no type of such that "
+                     "consist of bytes");
+    }
+}
+
+std::string delta_recorder::checked_name(std::string_view name) const {
+    if (frame_) {
+        detail::throw_exception(std::logic_error("delta_recorder, '" + detail::printable(name) +
+                                                 "': nothing can be added after begin()"));
+    }
+    if (const auto problem = detail::problem_of_name(name)) {
+        refuse(name, *problem);
+    }
+    if (name == detail::frames_name) {
+        refuse(name, "under this name a delta has its number");
+    }
+    if (std::any_of(entries_.begin(), entries_.end(),
+                    [name](const auto& each) { return each->name() == name; })) {
+        refuse(name, "something has been added under this name already");
+    }
+    return std::string(name);
+}
+
+void delta_recorder::own(std::unique_ptr<detail::recorded_entry> entry) {
+    entries_.push_back(std::move(entry));
+}
+
+void delta_recorder::begin(std::uint64_t frame) {
+    frame_.reset();
+    for (const auto& each : entries_) {
+        each->begin();
+    }
+    frame_ = frame;
+}
+
+void delta_recorder::append(std::uint64_t frame, std::vector<std::byte>& out) {
+    if (!frame_) {
+        detail::throw_exception(std::logic_error("delta_recorder: append() is called before begin()"));
+    }
+    if (frame <= *frame_) {
+        detail::throw_exception(std::invalid_argument("delta_recorder: frame " + std::to_string(frame) +
+                                                      " does not come after frame " +
+                                                      std::to_string(*frame_) + ", which was told last"));
+    }
+    detail::snapshot_writer to(out);
+    detail::write(to, detail::delta_frames{.before = *frame_, .after = frame});
+    recording all(entries_);
+    all.make(to);
+    to.finish();
+    all.commit();
+    frame_ = frame;
+}
+
+} // namespace handlepool

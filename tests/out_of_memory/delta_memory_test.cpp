@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+
+// A delta that memory is missing for is not written, and not applied; the next attempt has all.
+
+#include <handlepool/snapshots/replay.hpp>
+
+#include <gtest/gtest.h>
+#include <tests/snapshots/delta_world.hpp>
+#include <tests/support/failing_new.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace handlepool::test {
+namespace {
+
+template <class Case>
+void happen(told_world<Case>& world, std::uint64_t seed) {
+    auto& pool = world.pool();
+    for (std::uint64_t i = 0; i != 10; ++i) {
+        world.ever().push_back(pool.emplace(Case::object(seed + i)));
+    }
+    pool.erase(world.ever()[world.ever().size() - 8]);
+    pool.erase(world.ever()[world.ever().size() / 2]);
+    static_cast<void>(pool.try_reserve_handle());
+    ++world.log().edit(world.ever().back())->value;
+    ++world.calls();
+    pool.compact();
+}
+
+template <class Case>
+void expect_all_or_nothing(shortage kind) {
+    told_world<Case> world;
+    happen(world, 1);
+    const std::vector<std::byte> first = world.save();
+    world.recorder().begin(0);
+    replay past(first, 0);
+    std::uint64_t frame = 0;
+    const std::size_t appends = with_each_allocation_failing(kind, [&](memory_shortage& when) {
+        happen(world, 100 * frame);
+        std::vector<std::byte> delta(3);
+        if (when.hits([&] { world.recorder().append(frame + 1, delta); })) {
+            ASSERT_EQ(delta.size(), 3U);
+            return;
+        }
+        ++frame;
+        delta.erase(delta.begin(), delta.begin() + 3);
+        past.apply(delta);
+    });
+    EXPECT_GT(appends, 5U);
+    ASSERT_EQ(frame, 1U); // which has what was not told before
+
+    happen(world, 5'000);
+    const std::vector<std::byte> delta = world.append(2);
+    std::vector<std::byte> before;
+    past.save(before);
+    const std::size_t applies = with_each_allocation_failing(kind, [&](memory_shortage& when) {
+        if (when.hits([&] { past.apply(delta); })) {
+            std::vector<std::byte> now;
+            past.save(now);
+            ASSERT_EQ(now, before);
+            ASSERT_EQ(past.frame(), 1U);
+        }
+    });
+    EXPECT_GT(applies, 5U);
+    ASSERT_EQ(past.frame(), 2U);
+    std::vector<std::byte> replayed;
+    past.save(replayed);
+    EXPECT_EQ(replayed, a_frame_earlier(world.save()));
+    with_each_allocation_failing(kind, [&](memory_shortage& when) {
+        std::vector<std::byte> bytes(3);
+        if (when.hits([&] { past.save(bytes); })) {
+            ASSERT_EQ(bytes.size(), 3U);
+        } else {
+            ASSERT_TRUE(std::equal(replayed.begin(), replayed.end(), bytes.begin() + 3, bytes.end()));
+        }
+    });
+}
+
+class delta_memory : public testing::TestWithParam<shortage> {};
+
+TEST_P(delta_memory, a_delta_of_numbers_is_made_and_applied_as_a_whole) {
+    expect_all_or_nothing<told_case<told_number, with_policy<told_blocks>>>(GetParam());
+}
+TEST_P(delta_memory, a_delta_of_texts_is_made_and_applied_as_a_whole) {
+    expect_all_or_nothing<told_case<told_text, with_placement<stable_placement, with_policy<told_blocks>>>>(
+        GetParam());
+}
+
+INSTANTIATE_TEST_SUITE_P(shortages, delta_memory, both_shortages, name_of_shortage);
+
+} // namespace
+} // namespace handlepool::test

@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: MIT
+
+// What a delta has, and what a recorder and a replay refuse.
+
+#include "delta_world.hpp"
+
+#include <handlepool/detail/deltas/pool_delta.hpp>
+#include <handlepool/detail/snapshots/snapshot_reader.hpp>
+#include <handlepool/detail/snapshots/snapshot_writer.hpp>
+#include <handlepool/snapshots/replay.hpp>
+
+#include <gtest/gtest.h>
+#include <tests/support/message_of.hpp>
+#include <tests/support/random.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace handlepool::test {
+namespace {
+
+using delta_bytes = std::vector<std::byte>;
+using told_numbers = told_case<told_number, default_traits>;
+using told_texts = told_case<told_text, with_placement<stable_placement, with_policy<told_blocks>>>;
+
+/// The same blocks, but that the payload of one is another.
+delta_bytes with_payload(std::span<const std::byte> bytes, std::string_view name,
+                         std::span<const std::byte> payload) {
+    const detail::snapshot_blocks blocks(bytes, "a test");
+    delta_bytes other;
+    detail::snapshot_writer to(other);
+    for (const detail::snapshot_block& each : blocks.all()) {
+        const auto content = each.name == name ? payload : each.payload;
+        to.begin_block(each.kind, each.version, each.name, content.size());
+        to.bytes(content.data(), content.size());
+        to.end_block();
+    }
+    to.finish();
+    return other;
+}
+delta_bytes payload_of(std::span<const std::byte> bytes, std::string_view name) {
+    const detail::snapshot_blocks blocks(bytes, "a test");
+    const auto payload = blocks.find(name)->payload;
+    return {payload.begin(), payload.end()};
+}
+/// The same delta of a pool, but for what `change` makes of it.
+delta_bytes with_delta(std::span<const std::byte> bytes,
+                       const std::function<void(detail::pool_delta&)>& change) {
+    const detail::snapshot_blocks blocks(bytes, "a test");
+    detail::block_reader from(*blocks.find("the pool"), "a test");
+    detail::pool_delta delta = detail::read_pool_delta(from);
+    const auto contents = from.bytes(from.left());
+    change(delta);
+    delta_bytes other;
+    detail::snapshot_writer to(other);
+    to.begin_block(detail::block_kind::pool_delta, 1, "the pool", detail::bytes_of(delta) + contents.size());
+    detail::write(to, delta);
+    to.bytes(contents.data(), contents.size());
+    to.end_block();
+    to.finish();
+    return with_payload(bytes, "the pool", payload_of(other, "the pool"));
+}
+
+delta_bytes saved_by(const replay& past) {
+    delta_bytes bytes;
+    past.save(bytes);
+    return bytes;
+}
+
+/// A world in which much has happened, and a delta in which all lists have something.
+template <class Case>
+struct eventful_world {
+    eventful_world() {
+        auto& pool = world.pool();
+        for (std::uint64_t i = 0; i != 12; ++i) {
+            world.ever().push_back(pool.emplace(Case::object(i)));
+        }
+        const auto first = pool.try_reserve_handle();
+        const auto second = pool.try_reserve_handle();
+        const auto third = pool.try_reserve_handle();
+        pool.erase(world.ever()[0]);
+        pool.compact();
+        pool.cancel(third); // a slot that is given back
+        snapshot = world.save();
+        world.recorder().begin(7);
+        pool.cancel(first);
+        pool.try_fulfill(second, Case::object(20));
+        pool.erase(world.ever()[1]);
+        pool.erase(world.ever()[2]);
+        world.ever()[3] = pool.revoke(world.ever()[3]);
+        ++world.log().edit(world.ever()[4])->value;
+        ++world.log().edit(world.ever()[3])->value;
+        for (std::uint64_t i = 0; i != 4; ++i) {
+            pool.emplace(Case::object(30 + i));
+        }
+        static_cast<void>(pool.try_reserve_handle());
+        ++world.calls();
+        delta = world.append(9);
+    }
+
+    told_world<Case> world;
+    delta_bytes snapshot;
+    delta_bytes delta;
+};
+
+// ---- What is refused
+
+TEST(delta_recorder, refuses_names_that_are_taken_or_none) {
+    told_world<told_numbers> world;
+    delta_recorder& recorder = world.recorder();
+    std::uint64_t value = 0;
+    EXPECT_EQ(message_of<std::invalid_argument>([&] { recorder.add("calls", value); }),
+              "delta_recorder, 'calls': something has been added under this name already");
+    EXPECT_EQ(message_of<std::invalid_argument>([&] { recorder.add("frames", value); }),
+              "delta_recorder, 'frames': under this name a delta has its number");
+    EXPECT_EQ(message_of<std::invalid_argument>([&] { recorder.add("", value); }),
+              "delta_recorder, '': the name has 0 bytes; 1 to 255 are allowed");
+    recorder.begin(3);
+    EXPECT_EQ(message_of<std::logic_error>([&] { recorder.add("another", value); }),
+              "delta_recorder, 'another': nothing can be added after begin()");
+}
+
+TEST(delta_recorder, refuses_frames_out_of_order) {
+    told_world<told_numbers> world;
+    delta_bytes bytes;
+    EXPECT_EQ(message_of<std::logic_error>([&] { world.recorder().append(1, bytes); }),
+              "delta_recorder: append() is called before begin()");
+    EXPECT_EQ(world.recorder().frame(), std::nullopt);
+    world.recorder().begin(3);
+    EXPECT_EQ(message_of<std::invalid_argument>([&] { world.recorder().append(3, bytes); }),
+              "delta_recorder: frame 3 does not come after frame 3, which was told last");
+    EXPECT_TRUE(bytes.empty());
+    world.recorder().append(4, bytes);
+    EXPECT_EQ(world.recorder().frame(), 4U);
+}
+
+TEST(replay, refuses_deltas_of_other_frames) {
+    const eventful_world<told_numbers> made;
+    replay past(made.snapshot, 6);
+    EXPECT_EQ(message_of<frame_gap>([&] { past.apply(made.delta, "a journal"); }),
+              "snapshot 'a journal': the delta leads from frame 7 to frame 9; one from frame 6 is expected");
+    try {
+        past.apply(made.delta);
+        FAIL();
+    } catch (const frame_gap& gap) {
+        EXPECT_EQ(gap.here(), 6U);
+        EXPECT_EQ(gap.before(), 7U);
+    }
+    EXPECT_EQ(past.frame(), 6U);
+    EXPECT_EQ(saved_by(past), made.snapshot);
+    replay right(made.snapshot, 7);
+    right.apply(made.delta);
+    EXPECT_EQ(right.frame(), 9U);
+    EXPECT_EQ(message_of<frame_gap>([&] { right.apply(made.delta); }),
+              "snapshot 'in memory': the delta leads from frame 7 to frame 9; one from frame 9 is expected");
+}
+
+TEST(replay, refuses_a_snapshot_for_a_delta_and_a_delta_for_a_snapshot) {
+    const eventful_world<told_numbers> made;
+    replay past(made.snapshot, 7);
+    EXPECT_EQ(message_of<invalid_snapshot>([&] { past.apply(made.snapshot, "a file"); }),
+              "snapshot 'a file': this is no delta; a block 'frames' is expected");
+    EXPECT_EQ(message_of<invalid_snapshot>([&] { replay(made.delta, 7, "a file"); }),
+              "snapshot 'a file', byte 56, block 'frames': this is a delta; a snapshot is expected");
+    told_world<told_numbers> other(8, {.name = "other", .capacity = 300});
+    EXPECT_EQ(
+        message_of<invalid_snapshot>([&] { other.all().load(made.delta, "a file"); }),
+        "snapshot 'a file', byte 120, block 'the pool': the block is a pool's delta; here it is a pool");
+}
+
+TEST(replay, refuses_what_contradicts_and_says_why) {
+    using detail::pool_delta;
+    const eventful_world<told_numbers> made;
+    replay past(made.snapshot, 7);
+    const auto refused = [&](const std::function<void(pool_delta&)>& change) {
+        const std::string message =
+            message_of<invalid_snapshot>([&] { past.apply(with_delta(made.delta, change), "d"); });
+        EXPECT_EQ(past.frame(), 7U);
+        EXPECT_EQ(saved_by(past), made.snapshot);
+        const std::size_t reason = message.find("'the pool': ");
+        return reason == std::string::npos ? message : message.substr(reason + 12);
+    };
+    EXPECT_EQ(refused([](pool_delta& delta) { ++delta.id; }).substr(0, 11), "the pool id");
+    EXPECT_EQ(refused([](pool_delta& delta) { ++delta.placement; }),
+              "the placement's number is 1; before it was 0");
+    EXPECT_EQ(refused([](pool_delta& delta) { ++delta.widths; }),
+              "the handles have 33, 22, 10 and 0 bits for index, generation, pool id and user; here they "
+              "have 32, 22, 10 and 0");
+    EXPECT_EQ(refused([](pool_delta& delta) { ++delta.fresh_generation; }),
+              "fresh slots have generation 1; allowed are even ones to 4194302");
+    EXPECT_EQ(refused([](pool_delta& delta) { delta.in_service = 4'000'000'000; }),
+              "3999999984 slots come into service, and only 17 are in lists");
+    EXPECT_EQ(refused([](pool_delta& delta) { delta.taken = 1'000; }),
+              "1000 slots wait no more; allowed are 1 at most");
+    EXPECT_EQ(refused([](pool_delta& delta) { ++delta.claims.at(0); }),
+              "2 slots are claimed by threads, and 1 are listed");
+    EXPECT_EQ(refused([](pool_delta& delta) { delta.returned_word = 9; }),
+              "9 is the word where a search of returned slots begins; allowed are 0 at most");
+    EXPECT_EQ(refused([](pool_delta& delta) { ++delta.retired; }),
+              "0 slots are in no list, and 1 are retired");
+    EXPECT_EQ(refused([](pool_delta& delta) { delta.gone = {300}; }),
+              "slot 300 is expected to be an object's, and is not among the 16 in service");
+    EXPECT_EQ(refused([](pool_delta& delta) { delta.gone = {2, 2}; }),
+              "slot 2 does not come after slot 2 before it");
+    EXPECT_EQ(refused([](pool_delta& delta) { delta.edited = {1, 4}; }),
+              "slot 1 is expected to be an object's, and is in no list");
+    EXPECT_EQ(refused([](pool_delta& delta) { delta.born.at(0) = 3; }),
+              "slot 3 is expected to be in no list, and is an object's");
+    EXPECT_EQ(refused([](pool_delta& delta) { delta.born_at.at(0) = 0; }),
+              "position 0 is given to two objects");
+    EXPECT_EQ(refused([](pool_delta& delta) { delta.born_at.at(0) = 14; }),
+              "position 14 is given to an object; allowed are those below 14");
+    EXPECT_EQ(refused([](pool_delta& delta) { ++delta.born_generations.at(0); }),
+              "slot 0 is an object's, and has generation 4; allowed are odd ones from 0 to 4194302");
+    EXPECT_EQ(refused([](pool_delta& delta) { delta.born_generations.clear(); }),
+              "a list has 0 numbers, and the one before, to which they belong, 5");
+    EXPECT_EQ(refused([](pool_delta& delta) { delta.waiting.push_back(5); }),
+              "slot 5 is expected to be in no list, and is an object's");
+    EXPECT_EQ(refused([](pool_delta& delta) {
+                  delta.regenerated = {3, 400};
+                  delta.generations = {3, 4};
+              }),
+              "slot 400, which has another generation, is not among the 18 in service");
+    EXPECT_EQ(refused([](pool_delta& delta) { delta.in_service = 4; }),
+              "slot 4 is in service no more, and is an object's");
+    EXPECT_EQ(refused([](pool_delta& delta) { delta.gone.pop_back(); }).substr(0, 8), "position");
+    past.apply(made.delta);
+    EXPECT_EQ(past.frame(), 9U);
+}
+
+TEST(replay, refuses_blocks_that_the_snapshot_does_not_have) {
+    eventful_world<told_numbers> made;
+    snapshot part;
+    told_numbers::add_to(part, made.world.pool());
+    delta_bytes without_value;
+    part.save(without_value);
+    made.world.recorder().begin(9);
+    const delta_bytes delta = made.world.append(10);
+    replay past(without_value, 9);
+    const std::string message = message_of<invalid_snapshot>([&] { past.apply(delta, "d"); });
+    EXPECT_TRUE(message.ends_with("block 'calls': the snapshot has nothing of this name")) << message;
+    EXPECT_EQ(saved_by(past), without_value);
+    EXPECT_EQ(past.frame(), 9U);
+}
+
+template <class Case>
+class damaged_delta : public testing::Test {};
+using damaged_cases = testing::Types<told_numbers, told_texts>;
+TYPED_TEST_SUITE(damaged_delta, damaged_cases);
+
+TYPED_TEST(damaged_delta, is_refused_wherever_it_is_cut_off) {
+    const eventful_world<TypeParam> made;
+    replay past(made.snapshot, 7);
+    const delta_bytes payload = payload_of(made.delta, "the pool");
+    for (std::size_t size = 0; size != payload.size(); ++size) {
+        const std::string message = message_of<invalid_snapshot>(
+            [&] { past.apply(with_payload(made.delta, "the pool", std::span(payload).first(size)), "cut"); });
+        ASSERT_TRUE(message.starts_with("snapshot 'cut', byte ")) << size << ": " << message;
+    }
+    for (std::size_t size = 0; size != made.delta.size(); ++size) {
+        const std::string message =
+            message_of<invalid_snapshot>([&] { past.apply(std::span(made.delta).first(size), "cut"); });
+        ASSERT_TRUE(message.starts_with("snapshot 'cut', byte ")) << size << ": " << message;
+    }
+    EXPECT_EQ(saved_by(past), made.snapshot);
+}
+
+TYPED_TEST(damaged_delta, is_refused_or_gives_a_whole_pool_whichever_bit_is_flipped) {
+    const eventful_world<TypeParam> made;
+    delta_bytes payload = payload_of(made.delta, "the pool");
+    std::size_t refused = 0;
+    for (std::size_t bit = 0; bit != payload.size() * 8; ++bit) {
+        payload[bit / 8] ^= std::byte{1} << bit % 8;
+        const delta_bytes flipped = with_payload(made.delta, "the pool", payload);
+        payload[bit / 8] ^= std::byte{1} << bit % 8;
+        replay past(made.snapshot, 7);
+        const std::string message = message_of<invalid_snapshot>([&] { past.apply(flipped, "flipped"); });
+        if (!message.empty()) {
+            ++refused;
+            ASSERT_TRUE(message.starts_with("snapshot 'flipped', byte ")) << bit << ": " << message;
+            ASSERT_EQ(saved_by(past), made.snapshot) << bit;
+            past.apply(made.delta); // which is as good as before
+        } else {
+            const delta_bytes now = saved_by(past);
+            ASSERT_EQ(saved_by(replay(now, 9)), now) << bit; // verified again
+        }
+    }
+    EXPECT_GT(refused, payload.size()); // of eight times as many
+}
+
+// ---- What a delta has
+
+TEST(delta_recorder, tells_of_each_list) {
+    const eventful_world<told_numbers> made;
+    const detail::snapshot_blocks blocks(made.delta, "a test");
+    detail::block_reader from(*blocks.find("the pool"), "a test");
+    const detail::pool_delta delta = detail::read_pool_delta(from);
+    using slots = std::vector<std::uint32_t>;
+    EXPECT_EQ(delta.gone, (slots{1, 2}));
+    EXPECT_EQ(delta.edited, (slots{3, 4}));
+    EXPECT_EQ(delta.regenerated, (slots{3}));
+    EXPECT_EQ(delta.generations, (slots{3}));
+    EXPECT_EQ(delta.unreserved, (slots{12, 13}));
+    EXPECT_EQ(delta.born, (slots{0, 12, 13, 14, 15}));
+    EXPECT_EQ(delta.waiting, (slots{1, 2}));
+    EXPECT_EQ(from.left(), 4 + 40 + delta.contents() * sizeof(told_number));
+}
+
+struct wide_object {
+    std::uint64_t words[8] = {};
+};
+
+TEST(delta_recorder, needs_little_more_than_the_changed_objects_bytes) {
+    pool<wide_object> wide({.capacity = 100'000});
+    std::vector<handle<wide_object>> all;
+    wide.emplace_n(100'000, std::back_inserter(all), [](std::size_t) { return wide_object(); });
+    change_log log(wide);
+    delta_recorder recorder;
+    recorder.add("wide", log);
+    recorder.begin(0);
+    random_source random;
+    std::size_t edited = 0;
+    for (std::size_t i = 0; i != 1'000; ++i) {
+        auto* const each = log.edit(all[random.below(all.size())]);
+        edited += each->words[0]++ == 0 ? 1 : 0;
+    }
+    delta_bytes bytes;
+    recorder.append(1, bytes);
+    EXPECT_LT(static_cast<double>(bytes.size()), 1.08 * static_cast<double>(edited * sizeof(wide_object)));
+    const std::size_t before = bytes.size();
+    recorder.append(2, bytes); // nothing has changed
+    EXPECT_LT(bytes.size() - before, 800U);
+}
+
+} // namespace
+} // namespace handlepool::test
