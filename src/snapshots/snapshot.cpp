@@ -84,8 +84,8 @@ public:
     }
 
 private:
-    static void undo(const std::vector<detail::snapshot_entry*>& entries) noexcept {
-        std::for_each(entries.rbegin(), entries.rend(), [](auto* each) { each->undo_merge(); });
+    static void undo(const std::vector<detail::snapshot_entry*>& made) noexcept {
+        std::for_each(made.rbegin(), made.rend(), [](auto* each) { each->undo_merge(); });
     }
 
     std::vector<detail::snapshot_entry*> pools_;

@@ -51,9 +51,7 @@ public:
         to.end_block();
     }
 
-    void read(block_reader& from) override {
-        read_by(from, limits_of(core_));
-    }
+    void read(block_reader& from) override { read_by(from, limits_of(core_)); }
     void read_to_merge(block_reader& from) override {
         from.require_that(mergeable, 0, "rows and objects of raw pools can't be merged");
         read_by(from, {.widths = widths_of_layout<layout>(),
