@@ -4,9 +4,11 @@
 
 #include "delta_world.hpp"
 
+#include <handlepool/columns.hpp>
 #include <handlepool/detail/deltas/pool_delta.hpp>
 #include <handlepool/detail/snapshots/snapshot_reader.hpp>
 #include <handlepool/detail/snapshots/snapshot_writer.hpp>
+#include <handlepool/snapshots/named_column.hpp>
 #include <handlepool/snapshots/replay.hpp>
 
 #include <gtest/gtest.h>
@@ -310,6 +312,47 @@ TEST(delta_recorder, tells_of_each_list) {
     EXPECT_EQ(delta.born, (slots{0, 12, 13, 14, 15}));
     EXPECT_EQ(delta.waiting, (slots{1, 2}));
     EXPECT_EQ(from.left(), 4 + 40 + delta.contents() * sizeof(told_number));
+}
+
+struct no_content {};
+
+TEST(delta_recorder, tells_of_rows_column_by_column) {
+    pool<columns<double, told_text, no_content>> rows({.name = "rows", .capacity = 100});
+    change_log log(rows);
+    const auto first = rows.emplace(1.5, told_text(7), no_content());
+    const auto second = rows.emplace(2.5, told_text(8), no_content());
+    snapshot all;
+    all.add("rows", rows, named_column("number"), named_column("text", told_archive()), named_column("none"));
+    delta_bytes saved;
+    all.save(saved);
+    delta_recorder recorder;
+    recorder.add("rows", log, named_column("number"), named_column("text", told_archive()),
+                 named_column("none"));
+    recorder.begin(0);
+    replay past(saved, 0);
+    rows.erase(first);
+    *log.edit<double>(second) = 4.5;
+    const auto third = rows.emplace(3.5, told_text(9), no_content());
+    delta_bytes delta;
+    recorder.append(1, delta);
+    rows.clear();
+    past.apply(delta);
+    all.load(saved_by(past));
+    EXPECT_FALSE(rows.contains(first));
+    EXPECT_EQ(rows.find(second)->get<0>(), 4.5);
+    EXPECT_EQ(rows.find(second)->get<1>().text, "8");
+    EXPECT_EQ(rows.find(third)->get<0>(), 3.5);
+    EXPECT_EQ(rows.find(third)->get<1>().text, "9");
+    EXPECT_EQ(rows.size(), 2U);
+
+    delta_recorder other; // under another name
+    other.add("rows", log, named_column("real"), named_column("text", told_archive()), named_column("none"));
+    other.begin(1);
+    delta.clear();
+    other.append(2, delta);
+    const std::string message = message_of<invalid_snapshot>([&] { past.apply(delta, "d"); });
+    EXPECT_TRUE(message.ends_with("the objects are of another type, or have other columns, than before"))
+        << message;
 }
 
 struct wide_object {
