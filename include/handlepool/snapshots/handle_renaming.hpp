@@ -123,8 +123,10 @@ enum class outside_handles {
 
 /// How a snapshot is merged.
 struct merge_options {
+    /// What becomes of handles to outside.
     outside_handles outside = outside_handles::become_null;
-    bool values = false; ///< Whether values of the snapshot replace those that were added.
+    /// Whether values of the snapshot replace those that were added.
+    bool values = false;
 };
 
 /// Maps the handles of a snapshot to those that its objects have got: what a program's
