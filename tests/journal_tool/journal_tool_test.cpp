@@ -2,7 +2,13 @@
 
 // The program handlepool-journal as its users meet it.
 
+#include <handlepool/pool.hpp>
+#include <handlepool/snapshots/delta_recorder.hpp>
 #include <handlepool/snapshots/journal_writer.hpp>
+#include <handlepool/snapshots/replay.hpp>
+#include <handlepool/snapshots/snapshot.hpp>
+#include <handlepool/snapshots/snapshot_file.hpp>
+#include <handlepool/time/change_log.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,6 +19,7 @@
 #include <tests/support/scratch_directory.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <ios>
@@ -203,8 +210,101 @@ TEST_F(journal_tool, cuts_in_place) {
               (printed{2, "", "handlepool-journal: " + file + ": Device or resource busy\n"}));
 }
 
+/// A world of one pool: its snapshot of frame 100, journals from 100 to 102 and from 102 to 103, and what a
+/// save gave in each frame.
+struct replayed_journals : journal_tool {
+    replayed_journals() {
+        snapshot world;
+        world.add("numbers", numbers);
+        change_log log(numbers);
+        delta_recorder changes;
+        changes.add("numbers", log);
+        frames.emplace_back();
+        world.save(frames.back());
+        write_snapshot_file(path("100.snapshot"), frames.back());
+        changes.begin(100);
+        replay all(frames.back(), 100);
+        journal_writer first = journal_writer::create(path("a.journal"), {.world = 7, .frame = 100});
+        journal_writer second = journal_writer::create(path("b.journal"), {.world = 7, .frame = 102});
+        for (std::uint64_t frame = 101; frame != 104; ++frame) {
+            numbers.emplace(static_cast<int>(frame));
+            std::vector<std::byte> delta;
+            changes.append(frame, delta);
+            all.apply(delta);
+            frames.emplace_back();
+            all.save(frames.back());
+            (frame <= 102 ? first : second).append(frame, {{"world", delta}});
+        }
+    }
+
+    std::string bytes_of(std::uint64_t frame) const {
+        const std::vector<std::byte>& bytes = frames[frame - 100];
+        return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    }
+    std::string size_of(std::uint64_t frame) const { return std::to_string(frames[frame - 100].size()); }
+
+    pool<int> numbers{{.name = "numbers", .capacity = 100}};
+    std::vector<std::vector<std::byte>> frames;
+};
+
+TEST_F(replayed_journals, become_the_snapshot_of_any_frame) {
+    const std::string out = path("out.snapshot");
+    const std::vector<std::string> line = {
+        "replay", "-s", path("100.snapshot"), path("a.journal"), path("b.journal"), "-o", out};
+    EXPECT_EQ(run(line),
+              (printed{0, out + ": the snapshot of frame 103, by 3 deltas, " + size_of(103) + " bytes\n"}));
+    EXPECT_EQ(support::read_file(out), bytes_of(103));
+    for (std::uint64_t frame = 100; frame != 104; ++frame) {
+        std::vector<std::string> to = line;
+        to.insert(to.end(), {"--to", std::to_string(frame), "--part", "world"});
+        EXPECT_EQ(run(to),
+                  (printed{0, out + ": the snapshot of frame " + std::to_string(frame) + ", by " +
+                                  std::to_string(frame - 100) + (frame == 101 ? " delta, " : " deltas, ") +
+                                  size_of(frame) + " bytes\n"}));
+        EXPECT_EQ(support::read_file(out), bytes_of(frame));
+    }
+    std::vector<std::string> json = line;
+    json.insert(json.end(), {"--json", "--to", "101"});
+    EXPECT_EQ(run(json), (printed{0, "{\n  \"file\": \"" + out +
+                                         "\",\n  \"frame\": 101,\n  \"deltas\": 1,\n  \"bytes\": " +
+                                         size_of(101) + "\n}\n"}));
+}
+
+TEST_F(replayed_journals, are_refused_unless_they_follow) {
+    const std::string out = path("out.snapshot");
+    const std::string start = path("100.snapshot");
+    const auto refusal = [&](std::vector<std::string> rest) {
+        rest.insert(rest.begin(), {"replay", "--output", out, "--snapshot"});
+        const printed result = run(std::move(rest));
+        EXPECT_EQ(result.status, 1);
+        EXPECT_EQ(result.output, "");
+        EXPECT_FALSE(std::filesystem::exists(out));
+        return result.errors;
+    };
+    const std::string tool = "handlepool-journal: ";
+    EXPECT_EQ(refusal({start, path("a.journal"), "--to", "104"}),
+              tool + "the journals end with frame 102; frame 104 is wanted\n");
+    EXPECT_EQ(refusal({start, path("a.journal"), "--to", "99"}),
+              tool + "the snapshot is of frame 100; frame 99 is wanted\n");
+    EXPECT_EQ(refusal({start, path("a.journal"), path("a.journal")}),
+              tool + "journal '" + path("a.journal") +
+                  "' goes on from frame 100 of world 7; frame 102 of world 7 is expected\n");
+    EXPECT_EQ(refusal({start, path("a.journal"), "--part", "moon"}),
+              tool + "journal '" + path("a.journal") + "', frame 101: the entry has no part 'moon'\n");
+    EXPECT_EQ(refusal({start, file}),
+              tool + "journal '" + file +
+                  "', frame 101: the entry has 2 parts; --part says which one is the delta\n");
+    EXPECT_EQ(refusal({start, file, "--part", "ships"}),
+              tool + "snapshot '" + file +
+                  ", frame 101', byte 0: this is no snapshot; \"hp world\" is expected\n");
+    EXPECT_EQ(run({"replay", "-s", path("missing"), path("a.journal"), "-o", out}),
+              (printed{2, "", tool + path("missing") + ": No such file or directory\n"}));
+    EXPECT_EQ(run({"replay", "-s", start, path("a.journal")}),
+              (printed{2, "", "--output is required\nRun with --help for more information.\n"}));
+}
+
 TEST_F(journal_tool, explains_itself) {
-    for (const char* const command : {"", "list", "verify", "cut"}) {
+    for (const char* const command : {"", "list", "verify", "cut", "replay"}) {
         std::vector<std::string> line{"--help"};
         if (*command != '\0') {
             line.insert(line.begin(), command);

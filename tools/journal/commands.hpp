@@ -17,13 +17,17 @@ struct command_line {
     bool json = false;
     bool parts = false;      // of each entry, too
     bool allow_torn = false; // as that of a journal which is written to
-    std::uint64_t frame = 0; // the last one to stay
-    std::string output{};    // empty: none
+    std::uint64_t frame = 0; // the last one to stay, or to be replayed
+    bool frame_is_given = false;
+    std::string output{}; // empty: none
     bool in_place = false;
+    std::string snapshot{}; // that the first journal goes on from
+    std::string part{};     // that has the deltas; empty: the only one
 };
 
 int list(const command_line& line);
 int verify(const command_line& line);
 int cut(const command_line& line);
+int replay(const command_line& line);
 
 } // namespace handlepool::journal_tool

@@ -71,8 +71,32 @@ void add_cut(CLI::App& app, command_line& line) {
         "  handlepool-journal cut 100.journal --after 150 --in-place\n");
 }
 
+void add_replay(CLI::App& app, command_line& line) {
+    CLI::App& command =
+        add_command(app, line, "replay", "Make the snapshot of a later frame of one and the journals since");
+    command.add_option("files", line.files, "The journals, in their order")->required();
+    command.add_option("--snapshot,-s", line.snapshot, "What the first journal goes on from")->required();
+    CLI::Option& frame = *command.add_option(
+        "--to", line.frame,
+        "The frame, from that of the snapshot on; the last one that is whole if not given");
+    command.add_option("--part", line.part,
+                       "The part of each entry that has the delta; not needed where there is one");
+    command.add_option("--output,-o", line.output, "The new snapshot, in place of a former file")->required();
+    command.callback([&line, &frame] {
+        line.frame_is_given = frame.count() != 0;
+        line.run = replay;
+    });
+    command.footer(
+        "For journals of deltas, as delta_recorder writes them.\n\n"
+        "Exit code: 0 when it was done; 1 when the journals are damaged, have no such frame, or don't "
+        "follow the snapshot or each other; 2 for another error.\n\n"
+        "Examples:\n"
+        "  handlepool-journal replay --snapshot 100.snapshot 100.journal --output last.snapshot\n"
+        "  handlepool-journal replay -s 100.snapshot 100.journal 200.journal --to 250 -o 250.snapshot\n");
+}
+
 int run(int argc, char** argv) {
-    CLI::App app("Shows, checks and cuts off journals, in which each frame of a world is recorded.",
+    CLI::App app("Shows, checks, cuts off and replays journals, in which each frame of a world is recorded.",
                  "handlepool-journal");
     app.require_subcommand(0, 1); // one is needed, but an unknown one is reported by its name
     app.set_version_flag("--version", "handlepool-journal " HANDLEPOOL_VERSION, "Print the version");
@@ -80,7 +104,8 @@ int run(int argc, char** argv) {
                "Examples:\n"
                "  handlepool-journal list 100.journal\n"
                "  handlepool-journal verify *.journal\n"
-               "  handlepool-journal cut 100.journal --after 150 --output good.journal\n");
+               "  handlepool-journal cut 100.journal --after 150 --output good.journal\n"
+               "  handlepool-journal replay --snapshot 100.snapshot 100.journal --output last.snapshot\n");
     app.failure_message([](const CLI::App*, const CLI::Error& error) {
         return printable(error.what()) + "\nRun with --help for more information.\n";
     });
@@ -88,6 +113,7 @@ int run(int argc, char** argv) {
     add_list(app, line);
     add_verify(app, line);
     add_cut(app, line);
+    add_replay(app, line);
     try {
         app.parse(argc, argv);
         if (app.get_subcommands().empty()) {
