@@ -50,6 +50,10 @@ public:
         benchmark::DoNotOptimize(&captured_);
     }
     void finish() { bytes_ = std::move(captured_).bytes(); }
+    void clear() {
+        pool_.clear();
+        pool_.compact();
+    }
     void load() { all_.load(bytes_); }
 
 private:
@@ -85,7 +89,13 @@ void register_snapshots(table& results, std::size_t rounds) {
         });
     });
     add("snapshots load/1000000", [&results](auto& state) {
-        against_copy(state, results, figure::snapshots_load,
+        against_copy(state, results, figure::snapshots_load, [](saved_pool& pool) {
+            pool.clear();
+            return nanoseconds_of([&] { pool.load(); });
+        });
+    });
+    add("snapshots load over/1000000", [&results](auto& state) {
+        against_copy(state, results, figure::snapshots_load_over,
                      [](saved_pool& pool) { return nanoseconds_of([&] { pool.load(); }); });
     });
 }

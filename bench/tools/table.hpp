@@ -58,6 +58,7 @@ enum class figure : std::size_t {
     snapshots_save,
     snapshots_capture,
     snapshots_load,
+    snapshots_load_over,
     churn_1k,
     churn_10k,
     churn_100k,
