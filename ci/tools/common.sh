@@ -35,7 +35,7 @@ tests_of_whole_scenarios+=':terminal.shows_which_of_all_scenarios_it_is:run_scen
 # what stands above it one file or two of each part. The others are many more, and take long to compile.
 cross_tests=(handlepool_tests.{freelist,shard,memory_plan,pool,pool_bulk,pool_exhaustion,pool_guards,pool_memory}_test
     handlepool_tests.{recycling_pool_threads,thread_index,virtual_array}_test
-    handlepool_snapshots_tests.{journal,journal_simulation,snapshot_container}_test handlepool_properties_tests.{property_bag,property_json}_test
+    handlepool_snapshots_tests.{delta,journal,journal_simulation,snapshot,snapshot_container,snapshot_of_other_builds}_test handlepool_properties_tests.{property_bag,property_json}_test
     handlepool_service_tests.{service,service_threads}_test handlepool_system_tests.thread_end_test)
 
 # run_cross_tests PLATFORM SUFFIX COMMAND...: runs them by COMMAND. Where threads start and take turns slowly, tests repeat less.

@@ -46,7 +46,7 @@ void cut_journal(const std::filesystem::path& file, std::uint64_t frame) {
         storage->sync(error);
     }
     if (error) {
-        scan.fail(error);
+        scan.throw_error(error);
     }
 }
 
@@ -60,7 +60,7 @@ void cut_journal(const std::filesystem::path& file, std::uint64_t frame, const s
         constexpr std::uint64_t most = 1 << 18;
         const auto bytes = scan.bytes(at, static_cast<std::size_t>((std::min)(most, scan.offset() - at)));
         if (bytes.empty()) {
-            scan.fail(std::make_error_code(std::errc::io_error)); // somebody has cut it off meanwhile
+            scan.throw_error(std::make_error_code(std::errc::io_error)); // somebody has cut it off meanwhile
         }
         at += storage->write(at, bytes, error);
         if (error == std::errc::interrupted) {

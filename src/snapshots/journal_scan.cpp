@@ -282,7 +282,7 @@ std::span<const std::byte> journal_scan::bytes(std::uint64_t offset, std::size_t
                 storage_->read(offset + buffered_, std::span(buffer_).subspan(buffered_), error);
             if (error && error != std::errc::interrupted) {
                 buffered_ = 0;
-                fail(error);
+                throw_error(error);
             }
             buffered_ += read;
             if (read == 0 && !error) {
@@ -298,7 +298,7 @@ std::uint64_t journal_scan::size_of_storage() {
     std::error_code error;
     const std::uint64_t size = storage_->size(error);
     if (error) {
-        fail(error);
+        throw_error(error);
     }
     return size;
 }
@@ -323,7 +323,7 @@ void journal_scan::refuse(std::uint64_t offset, std::string_view problem) const 
                                     ": " + std::string(problem)));
 }
 
-void journal_scan::fail(std::error_code error) const {
+void journal_scan::throw_error(std::error_code error) const {
     throw_exception(std::system_error(error, "journal '" + printable(name_) + '\''));
 }
 

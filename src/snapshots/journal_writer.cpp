@@ -142,7 +142,8 @@ journal_writer journal_writer::open(std::unique_ptr<journal_storage> storage, st
             error = opened.wait_for_disk();
         }
         if (error) {
-            opened.fail(error, opened.frame_ + 1, "what follows the last whole entry can't be cut off");
+            opened.throw_error(error, opened.frame_ + 1,
+                               "what follows the last whole entry can't be cut off");
         }
         opened.synced_frame_ = opened.frame_;
         opened.unsynced_ = 0;
@@ -163,7 +164,7 @@ void journal_writer::append(std::uint64_t frame, std::span<const journal_part> p
         std::error_code not_taken_back;
         storage_->truncate(size_, not_taken_back);
         broken_ = not_taken_back;
-        fail(error, frame, broken_ ? "the entry is written in part" : "the entry can't be written");
+        throw_error(error, frame, broken_ ? "the entry is written in part" : "the entry can't be written");
     }
     size_ += entry_.size();
     frame_ = frame;
@@ -242,7 +243,7 @@ std::error_code journal_writer::wait_for_disk() noexcept {
 void journal_writer::sync() {
     require_whole();
     if ((broken_ = wait_for_disk())) {
-        fail(broken_, frame_, "the disk may lack any entry since the last sync");
+        throw_error(broken_, frame_, "the disk may lack any entry since the last sync");
     }
     synced_frame_ = frame_;
     unsynced_ = 0;
@@ -250,11 +251,11 @@ void journal_writer::sync() {
 
 void journal_writer::require_whole() const {
     if (broken_) {
-        fail(broken_, frame_, "an error before has broken this writer; go on with a new journal");
+        throw_error(broken_, frame_, "an error before has broken this writer; go on with a new journal");
     }
 }
 
-void journal_writer::fail(std::error_code error, std::uint64_t frame, std::string_view problem) const {
+void journal_writer::throw_error(std::error_code error, std::uint64_t frame, std::string_view problem) const {
     detail::throw_exception(std::system_error(error, "journal '" + detail::printable(name_) + "', frame " +
                                                          std::to_string(frame) + ": " +
                                                          std::string(problem)));

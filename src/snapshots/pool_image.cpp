@@ -36,13 +36,14 @@ pool_image::pool_image(const saved_pool& pool, const pool_limits_of_snapshot& li
                       .retired = pool.allocator.retired,
                       .returned_word = pool.allocator.returned_word,
                       .objects = pool.owners.size()};
-    state_.slots.reserve(pool.generations.size());
+    state_.all_slots.reserve(pool.generations.size());
     for (const std::uint32_t generation : pool.generations) {
-        state_.slots.push_back({.generation = generation, .role = slot_role::retired}); // unless it is named
+        state_.all_slots.push_back(
+            {.generation = generation, .role = slot_role::retired}); // unless it is named
     }
     const auto give = [this](const slot_list& slots, slot_role role) {
         for (const std::uint32_t slot : slots) {
-            state_.slots[slot].role = role;
+            state_.all_slots[slot].role = role;
         }
     };
     give(pool.owners, slot_role::object);
@@ -52,7 +53,7 @@ pool_image::pool_image(const saved_pool& pool, const pool_limits_of_snapshot& li
     give(pool.allocator.returned, slot_role::returned);
     for (std::size_t i = 0; i != pool.owners.size(); ++i) {
         const std::uint32_t position = pool.places.empty() ? static_cast<std::uint32_t>(i) : pool.places[i];
-        state_.slots[pool.owners[i]].position = position;
+        state_.all_slots[pool.owners[i]].position = position;
         state_.occupied[position / 64] |= mask_of(position);
     }
     state_.waiting = pool.waiting;
@@ -68,7 +69,7 @@ saved_pool pool_image::describe() const {
     pool.id = *limits_.id;
     pool.fresh_generation = numbers.fresh_generation;
     pool.turn = numbers.turn;
-    pool.generations.reserve(state_.slots.size());
+    pool.generations.reserve(state_.all_slots.size());
     pool.owners.reserve(numbers.objects);
     for (std::uint32_t slot = 0; slot != in_service(); ++slot) {
         pool.generations.push_back(generation(slot));
@@ -129,7 +130,7 @@ public:
 
 private:
     state& now() noexcept { return image_.state_; }
-    slot_state& at(std::uint32_t slot) noexcept { return now().slots[slot]; }
+    slot_state& at(std::uint32_t slot) noexcept { return now().all_slots[slot]; }
 
     // Of all that is wrong, the first is told. Each returns whether it holds.
 
@@ -183,7 +184,7 @@ private:
         } else {
             image_.forget_gone();
         }
-        image_.former_in_service_ = now().slots.size();
+        image_.former_in_service_ = now().all_slots.size();
         image_.former_waiting_ = now().waiting.size();
         image_.former_numbers_ = now().numbers;
         has_begun_ = true;
@@ -202,7 +203,8 @@ private:
             return refuse(std::to_string(grown) + " slots come into service, and only " +
                           std::to_string(changes) + " are in lists");
         }
-        changes += now().slots.size() - (std::min<std::size_t>)(delta_.in_service, now().slots.size());
+        changes +=
+            now().all_slots.size() - (std::min<std::size_t>)(delta_.in_service, now().all_slots.size());
         image_.former_.reserve(changes);
         now().waiting.reserve(now().waiting.size() + delta_.waiting.size());
         return true;
@@ -227,7 +229,7 @@ private:
 
     bool is_in(const slot_list& list, std::size_t i, slot_role role) {
         const std::uint32_t slot = list[i];
-        return (slot < now().slots.size() && at(slot).role == role) ||
+        return (slot < now().all_slots.size() && at(slot).role == role) ||
                refuse("slot " + std::to_string(slot) + " is expected to be " + text_of(role) + ", and " +
                           text_of(slot),
                       &list, i);
@@ -280,7 +282,7 @@ private:
             }
             set(slot, slot_state());
         }
-        now().slots.resize(delta_.in_service, {.generation = delta_.fresh_generation});
+        now().all_slots.resize(delta_.in_service, {.generation = delta_.fresh_generation});
         return true;
     }
 
@@ -288,7 +290,7 @@ private:
 
     bool is_free(const slot_list& list, std::size_t i) {
         const std::uint32_t slot = list[i];
-        return (slot < now().slots.size() &&
+        return (slot < now().all_slots.size() &&
                 (at(slot).role == slot_role::none_yet || at(slot).role == slot_role::retired)) ||
                refuse("slot " + std::to_string(slot) + " is expected to be in no list, and " + text_of(slot),
                       &list, i);
@@ -343,7 +345,7 @@ private:
     bool regenerate() {
         for (std::size_t i = 0; i != delta_.regenerated.size(); ++i) {
             const std::uint32_t slot = delta_.regenerated[i];
-            if (slot >= now().slots.size()) {
+            if (slot >= now().all_slots.size()) {
                 return refuse("slot " + std::to_string(slot) + ", which has another generation, " +
                                   text_of(slot),
                               &delta_.regenerated, i);
@@ -366,11 +368,11 @@ private:
 
     bool is_whole() {
         for (const former_slot& each : image_.former_) {
-            if (each.slot < now().slots.size() && !is_right(each.slot)) {
+            if (each.slot < now().all_slots.size() && !is_right(each.slot)) {
                 return false;
             }
         }
-        for (std::size_t slot = image_.former_in_service_; slot < now().slots.size(); ++slot) {
+        for (std::size_t slot = image_.former_in_service_; slot < now().all_slots.size(); ++slot) {
             if (!is_right(static_cast<std::uint32_t>(slot))) {
                 return false;
             }
@@ -411,9 +413,9 @@ private:
         return std::string(texts[static_cast<std::size_t>(role)]);
     }
     std::string text_of(std::uint32_t slot) {
-        return slot < now().slots.size()
+        return slot < now().all_slots.size()
                    ? "is " + text_of(at(slot).role)
-                   : "is not among the " + std::to_string(now().slots.size()) + " in service";
+                   : "is not among the " + std::to_string(now().all_slots.size()) + " in service";
     }
 
     pool_image& image_;
@@ -443,11 +445,11 @@ void pool_image::undo() noexcept {
         former_state_.reset();
         return;
     }
-    if (state_.slots.size() < former_in_service_) {
-        state_.slots.resize(former_in_service_); // for which there still is memory
+    if (state_.all_slots.size() < former_in_service_) {
+        state_.all_slots.resize(former_in_service_); // for which there still is memory
     }
     for (auto each = former_.rbegin(); each != former_.rend(); ++each) {
-        slot_state& now = state_.slots[each->slot];
+        slot_state& now = state_.all_slots[each->slot];
         if (now.role == slot_role::object) {
             vacate(now.position);
         }
@@ -456,7 +458,7 @@ void pool_image::undo() noexcept {
             state_.occupied.find(now.position / 64)->second |= mask_of(now.position);
         }
     }
-    state_.slots.resize(former_in_service_);
+    state_.all_slots.resize(former_in_service_);
     state_.waiting.resize(former_waiting_);
     state_.claims.swap(former_claims_);
     state_.claimed.swap(former_claimed_);

@@ -124,7 +124,7 @@ public:
             }
         }
         for (const auto& each : entries_) {
-            each->verify(pools);
+            each->require_fit(pools);
         }
     }
     void add_unknown(std::vector<std::string>& names) const {

@@ -63,10 +63,10 @@ public:
     /// @{
     /// A pool of the snapshot, with room for its objects. Throws std::bad_alloc.
     void add_pool(std::uint32_t widths, std::uint32_t id, std::uint32_t id_now, std::size_t objects,
-                  std::size_t slots) {
+                  std::size_t slot_count) {
         pool_names names{.widths = widths, .id = id, .id_now = id_now};
         names.handles.reserve(objects);
-        names.number_at.resize(slots);
+        names.number_at.resize(slot_count);
         pools_.push_back(std::move(names));
     }
     /// An object of the pool that was added last.

@@ -42,7 +42,7 @@ public:
 
     const pool_limits_of_snapshot& limits() const noexcept { return limits_; }
     std::uint32_t fresh_generation() const noexcept { return state_.numbers.fresh_generation; }
-    std::uint32_t in_service() const noexcept { return static_cast<std::uint32_t>(state_.slots.size()); }
+    std::uint32_t in_service() const noexcept { return static_cast<std::uint32_t>(state_.all_slots.size()); }
     std::size_t objects() const noexcept { return state_.numbers.objects; }
 
     std::uint64_t turn() const noexcept { return state_.numbers.turn; }
@@ -65,8 +65,8 @@ public:
     // Of a slot in service.
     bool has_object(std::uint32_t slot) const noexcept { return is(slot, slot_role::object); }
     bool is_reserved(std::uint32_t slot) const noexcept { return is(slot, slot_role::reserved); }
-    std::uint32_t generation(std::uint32_t slot) const noexcept { return state_.slots[slot].generation; }
-    std::uint32_t position(std::uint32_t slot) const noexcept { return state_.slots[slot].position; }
+    std::uint32_t generation(std::uint32_t slot) const noexcept { return state_.all_slots[slot].generation; }
+    std::uint32_t position(std::uint32_t slot) const noexcept { return state_.all_slots[slot].position; }
 
 private:
     enum class slot_role : std::uint8_t { none_yet, object, reserved, waiting, claimed, returned, retired };
@@ -89,7 +89,7 @@ private:
     };
     struct state {
         number_state numbers;
-        std::vector<slot_state> slots; // in service
+        std::vector<slot_state> all_slots; // in service
         std::vector<std::uint32_t> waiting;
         std::vector<std::uint32_t> claims;
         std::vector<std::uint32_t> claimed;
@@ -101,7 +101,7 @@ private:
     };
     class change;
 
-    bool is(std::uint32_t slot, slot_role role) const noexcept { return state_.slots[slot].role == role; }
+    bool is(std::uint32_t slot, slot_role role) const noexcept { return state_.all_slots[slot].role == role; }
     bool is_occupied(std::uint32_t position) const noexcept;
     void vacate(std::uint32_t position) noexcept;
     void forget_gone() noexcept;

@@ -45,7 +45,7 @@ public:
     [[noreturn]] void refuse_tail(std::string_view advice) const;
     /// Throws invalid_journal for what is at a byte.
     [[noreturn]] void refuse(std::uint64_t offset, std::string_view problem) const;
-    [[noreturn]] void fail(std::error_code error) const;
+    [[noreturn]] void throw_error(std::error_code error) const;
 
     /// The storage, for whoever goes on with it.
     std::unique_ptr<journal_storage> release() && noexcept { return std::move(storage_); }

@@ -66,7 +66,7 @@ public:
         contents::read(from, there, values_, made);
         from.require_end();
     }
-    void verify(std::span<const saved_pool* const> pools) override {
+    void require_fit(std::span<const saved_pool* const> pools) override {
         const auto& link = contents::link(container_);
         if (!link.pool_id()) {
             return;

@@ -86,7 +86,7 @@ public:
             from.refuse(file.size(), problem);
         }
     }
-    void verify(std::span<const saved_pool* const> pools) override {
+    void require_fit(std::span<const saved_pool* const> pools) override {
         const auto& link = contents::link(store_);
         if (!link.pool_id()) {
             return;

@@ -197,8 +197,8 @@ public:
     }
 
 private:
-    template <std::size_t I>
-    using step_at = type_at<I, Steps...>;
+    template <std::size_t Step>
+    using step_at = type_at<Step, Steps...>;
 
     static saved_type type_of([[maybe_unused]] const object_type<T>& type) noexcept {
         if constexpr (std::is_void_v<T>) {
@@ -251,9 +251,9 @@ private:
                       [[maybe_unused]] std::size_t count, std::index_sequence<Is...>) {
         return ((there.type == step_at<Is>::type && (upgrade_each<Is>(from, there, count), true)) || ...);
     }
-    template <std::size_t I>
+    template <std::size_t Step>
     void upgrade_each(block_reader& from, const elements_header& there, std::size_t count) {
-        using step = step_at<I>;
+        using step = step_at<Step>;
         using old_type = typename step::old_type;
         if constexpr (step::type.encoding == element_encoding::bytes) {
             require_size(from, there, count);
@@ -262,7 +262,7 @@ private:
                 std::array<std::byte, sizeof(old_type)> bytes{};
                 std::ranges::copy(from.bytes(step::type.size), bytes.begin());
                 make_next(from, step::type.size, "can't be upgraded", i,
-                          [&] { return upgraded<I>(std::bit_cast<old_type>(bytes)); });
+                          [&] { return upgraded<Step>(std::bit_cast<old_type>(bytes)); });
             }
         } else {
             const std::vector<std::uint64_t> sizes = read_archived_sizes(from, there, count);
@@ -271,25 +271,25 @@ private:
                 std::optional<old_type> old;
                 read_archived(
                     from, sizes[i], [this, i] { return names_.one(i); },
-                    [&](std::istream& in) { old.emplace(std::get<I>(steps_).archive.load(in)); });
+                    [&](std::istream& in) { old.emplace(std::get<Step>(steps_).archive.load(in)); });
                 make_next(from, sizes[i], "can't be upgraded", i,
-                          [&] { return upgraded<I>(std::move(*old)); });
+                          [&] { return upgraded<Step>(std::move(*old)); });
             }
         }
     }
     /// What this step and those behind it make of an old one.
-    template <std::size_t I>
-    T upgraded(typename step_at<I>::old_type&& old) {
-        using new_type = typename step_at<I>::new_type;
+    template <std::size_t Step>
+    T upgraded(typename step_at<Step>::old_type&& old) {
+        using new_type = typename step_at<Step>::new_type;
         if constexpr (std::is_same_v<new_type, T>) {
-            return std::get<I>(steps_).function(std::move(old));
+            return std::get<Step>(steps_).function(std::move(old));
         } else {
             constexpr std::size_t next = index_of<new_type, typename Steps::old_type...>();
             static_assert(
-                next > I && next < sizeof...(Steps),
+                next > Step && next < sizeof...(Steps),
                 "an upgrade leads to a version from which no later one leads on; give them in order, "
                 "from the oldest version to the type that is added");
-            return upgraded<next>(new_type(std::get<I>(steps_).function(std::move(old))));
+            return upgraded<next>(new_type(std::get<Step>(steps_).function(std::move(old))));
         }
     }
 

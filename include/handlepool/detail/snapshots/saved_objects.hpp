@@ -141,8 +141,8 @@ public:
     template <class Parts, class LocationAt>
     void prepare(const Parts& parts, std::size_t count, LocationAt location_at) {
         count_ = count;
-        for_each_column([&]<std::size_t I>(auto& column) {
-            column.elements.prepare(count, runs_of<I>(parts, location_at));
+        for_each_column([&]<std::size_t Column>(auto& column) {
+            column.elements.prepare(count, runs_of<Column>(parts, location_at));
         });
     }
     std::uint64_t bytes() const noexcept {
@@ -155,8 +155,8 @@ public:
     template <class Parts, class LocationAt>
     void write(snapshot_writer& to, const Parts& parts, LocationAt location_at) {
         to.number(static_cast<std::uint32_t>(sizeof...(Cs)));
-        for_each_column([&]<std::size_t I>(auto& column) {
-            column.elements.write(to, column.name, runs_of<I>(parts, location_at));
+        for_each_column([&]<std::size_t Column>(auto& column) {
+            column.elements.write(to, column.name, runs_of<Column>(parts, location_at));
         });
     }
 
@@ -172,7 +172,7 @@ public:
                             element_names::of_column(there.name).all() + " is there twice");
             }
             bool known = false;
-            for_each_column([&]<std::size_t I>(auto& column) {
+            for_each_column([&]<std::size_t Column>(auto& column) {
                 if (column.name == there.name) {
                     column.elements.read(from, there, count);
                     known = true;
@@ -183,7 +183,7 @@ public:
                 unknown_.emplace_back(there.name);
             }
         }
-        for_each_column([&]<std::size_t I>(auto& column) {
+        for_each_column([&]<std::size_t Column>(auto& column) {
             if (!names.contains(column.name)) {
                 column.elements.make_defaults(from, count);
             }
@@ -193,12 +193,12 @@ public:
     void put_in(Parts& parts, std::size_t i, location where) noexcept {
         parts.objects.unpoison_objects(where);
         const row_address place = parts.objects.storage(where);
-        for_each_column([&]<std::size_t I>(auto& column) {
-            column.elements.put_in(i, place.memory<type_at<I, Cs...>>(I));
+        for_each_column([&]<std::size_t Column>(auto& column) {
+            column.elements.put_in(i, place.memory<type_at<Column, Cs...>>(Column));
         });
     }
     void forget(bool moved) noexcept {
-        for_each_column([moved]<std::size_t I>(auto& column) { column.elements.forget(moved); });
+        for_each_column([moved]<std::size_t Column>(auto& column) { column.elements.forget(moved); });
     }
     /// Of the columns that were read last, those that nobody has named.
     void add_unknown(std::string_view pool, std::vector<std::string>& names) const {
@@ -208,18 +208,18 @@ public:
     }
 
 private:
-    /// Calls `visit.operator()<I>(column)` for each column, in their order.
+    /// Calls `visit.operator()<Column>(column)` for each column, in their order.
     template <class Visit>
     void for_each_column(Visit visit) {
         [&]<std::size_t... Is>(std::index_sequence<Is...>) {
             (visit.template operator()<Is>(std::get<Is>(columns_)), ...);
         }(std::index_sequence_for<Cs...>());
     }
-    template <std::size_t I, class Parts, class LocationAt>
+    template <std::size_t Column, class Parts, class LocationAt>
     auto runs_of(const Parts& parts, LocationAt location_at) const {
         return [this, &parts, location_at](auto visit) {
             for_each_run(count_, location_at, [&](location first, std::size_t length) {
-                visit(parts.objects.storage(first).template memory<type_at<I, Cs...>>(I), length);
+                visit(parts.objects.storage(first).template memory<type_at<Column, Cs...>>(Column), length);
             });
         };
     }

@@ -24,8 +24,8 @@ struct saved_pool;
 /// ```
 ///   lock() of all ─▶ settle() of all, until nothing waits ─▶ save() of all ─▶ unlock() of all
 ///
-///   read() of all ─▶ verify() of all ─▶ lock() of all ─▶ clear() of all, until nothing is left
-///                                                                         │
+///   read() of all ─▶ require_fit() of all ─▶ lock() of all ─▶ clear() of all, until nothing is left
+///                                                                              │
 ///   unlock() of all ◀─ tell() of all ◀─ apply() of all ◀─ make_room() of all
 ///
 ///   read_to_merge() of all ─▶ reserve() of all ─▶ merge() of pools, then of all else ─▶ keep() of all ─▶
@@ -53,7 +53,7 @@ public:
     /// The pool that was read, if this is one.
     virtual const saved_pool* pool() const noexcept { return nullptr; }
     /// Whether what was read fits the pools that were read. Throws invalid_snapshot and std::bad_alloc.
-    virtual void verify(std::span<const saved_pool* const>) {}
+    virtual void require_fit(std::span<const saved_pool* const>) {}
     /// Keeps others away. Throws compaction_conflict and the like.
     virtual void lock() {}
     /// Takes in what waits. Returns whether anything did. Throws compaction_conflict.
