@@ -103,6 +103,8 @@ public:
     std::uint64_t turn() const noexcept { return pool_.compactor_.turn(); }
     void set_turn(std::uint64_t turn) noexcept { pool_.compactor_.set_turn(turn); }
 
+    /// Returns whether anybody is to be told of objects that came: hooks, or the history.
+    bool watches_births() noexcept { return pool_.compactor_.watches_births(); }
     /// Tells the hooks and the history of an object that came.
     void report_birth(value_type handle, pointer object) { pool_.compactor_.report_birth(handle, object); }
 

@@ -51,7 +51,7 @@ public:
         }
     }
 
-    /// The empty pool becomes the other one; `put_in(i, location)` makes the objects, in their order.
+    /// The empty pool becomes the other one; `put_in(location_at)` makes the objects there, in their order.
     template <class PutIn>
     static void rewrite(cut_type& cut, const saved_pool& pool, PutIn put_in) noexcept {
         parts_type& parts = cut.parts();
@@ -64,11 +64,13 @@ public:
         if constexpr (placement::stable) {
             parts.newborns.destroy_kept(parts.objects);
         }
+        const auto position_at = [&pool](std::size_t i) { return placement::stable ? pool.places[i] : i; };
+        const auto location_at = [&](std::size_t i) { return placement::location_of(parts, position_at(i)); };
+        put_in(location_at);
         for (std::size_t i = 0; i != pool.owners.size(); ++i) {
             const slot_index slot{pool.owners[i]};
-            const std::size_t position = placement::stable ? pool.places[i] : i;
-            const location where = placement::location_of(parts, position);
-            put_in(i, where);
+            const std::size_t position = position_at(i);
+            const location where = location_at(i);
             const tag_type tag = layout::make_tag(pool.id, pool.generations[raw(slot)]);
             parts.table.restore(slot, {.tag = tag, .where = where});
             if constexpr (placement::stable) {
@@ -93,6 +95,9 @@ public:
 
     /// Tells hooks of the objects that have come, those that live when it is their turn.
     static void report_births(cut_type& cut, const saved_pool& pool) {
+        if (!cut.watches_births()) {
+            return;
+        }
         for (const std::uint32_t slot : pool.owners) {
             const auto handle = cut.parts().table.handle_of(
                 slot_index{slot}, layout::make_tag(pool.id, pool.generations[slot]));
@@ -106,6 +111,9 @@ private:
     /// Those without objects.
     static void restore_slots(parts_type& parts, const saved_pool& pool, std::size_t in_service) noexcept {
         for (std::uint32_t i = 0; i != in_service; ++i) {
+            if (i < pool.generations.size() && layout::is_alive(tag_type{pool.generations[i]})) {
+                continue; // comes with its object
+            }
             const slot_index slot{i};
             tag_type tag{};
             if (i < pool.generations.size() && pool.generations[i] != pool.fresh_generation) {

@@ -149,17 +149,18 @@ public:
         }
     }
 
-    /// Makes element `i` in raw memory.
-    void put_in(std::size_t i, void* memory) noexcept {
+    /// Makes elements, from the `first` on, in raw memory, where they are neighbours.
+    void put_in(std::size_t first, void* memory, std::size_t count = 1) noexcept {
         if (made_.size() != 0) {
             if constexpr (has_content && !std::is_void_v<T>) { // which is never made
-                object_type<T>::relocate(memory, made_.at(i));
+                for (std::size_t i = 0; i != count; ++i) {
+                    object_type<T>::relocate(static_cast<std::byte*>(memory) + i * sizeof(T),
+                                             made_.at(first + i));
+                }
             }
-        } else if constexpr (std::is_void_v<T>) {
-            const auto size = static_cast<std::size_t>(type_.size);
-            std::memcpy(memory, read_.data() + i * size, size);
         } else if constexpr (is_bytes && has_content) {
-            std::memcpy(memory, read_.data() + i * sizeof(T), sizeof(T));
+            const auto size = static_cast<std::size_t>(type_.size);
+            std::memcpy(memory, read_.data() + first * size, count * size);
         }
     }
     /// Gives a value the only element.

@@ -70,10 +70,15 @@ public:
                           "the objects are no rows, and have " + std::to_string(columns) + " columns");
         elements_.read(from, there, count);
     }
-    template <class Parts>
-    void put_in(Parts& parts, std::size_t i, location where) noexcept {
-        parts.objects.unpoison_objects(where);
-        elements_.put_in(i, parts.objects.storage(where));
+    /// Makes those that were read, of `count` in all, at these locations.
+    template <class Parts, class LocationAt>
+    void put_in(Parts& parts, std::size_t count, LocationAt location_at) noexcept {
+        std::size_t next = 0;
+        for_each_run(count, location_at, [&](location first, std::size_t length) {
+            parts.objects.unpoison_objects(first, length);
+            elements_.put_in(next, parts.objects.storage(first), length);
+            next += length;
+        });
     }
     /// One that was read, which is moved away.
     T take(std::size_t i) noexcept { return elements_.take(i); }
@@ -189,12 +194,16 @@ public:
             }
         });
     }
-    template <class Parts>
-    void put_in(Parts& parts, std::size_t i, location where) noexcept {
-        parts.objects.unpoison_objects(where);
-        const row_address place = parts.objects.storage(where);
-        for_each_column([&]<std::size_t Column>(auto& column) {
-            column.elements.put_in(i, place.memory<type_at<Column, Cs...>>(Column));
+    template <class Parts, class LocationAt>
+    void put_in(Parts& parts, std::size_t count, LocationAt location_at) noexcept {
+        std::size_t next = 0;
+        for_each_run(count, location_at, [&](location first, std::size_t length) {
+            parts.objects.unpoison_objects(first, length);
+            const row_address place = parts.objects.storage(first);
+            for_each_column([&]<std::size_t Column>(auto& column) {
+                column.elements.put_in(next, place.memory<type_at<Column, Cs...>>(Column), length);
+            });
+            next += length;
         });
     }
     void forget(bool moved) noexcept {

@@ -82,8 +82,9 @@ public:
     }
     void make_room() override { loader::make_room(*cut_, pool_); }
     void apply() noexcept override {
-        loader::rewrite(*cut_, pool_,
-                        [this](std::size_t i, location where) { objects_.put_in(cut_->parts(), i, where); });
+        loader::rewrite(*cut_, pool_, [this](auto location_at) {
+            objects_.put_in(cut_->parts(), pool_.owners.size(), location_at);
+        });
     }
     void tell() noexcept override {
         cut_->end_frame();
