@@ -97,9 +97,9 @@ struct kept_world {
         return bytes;
     }
 
-    grain_pool grains{{.name = "grains", .capacity = 300, .pool_id = 911}};
-    name_pool names{{.name = "names", .capacity = 300, .pool_id = 912}};
-    spot_pool spots{{.name = "spots", .capacity = 300, .pool_id = 913}};
+    grain_pool grains{{.name = "grains", .capacity = 300, .pool_id = 1011}};
+    name_pool names{{.name = "names", .capacity = 300, .pool_id = 1012}};
+    spot_pool spots{{.name = "spots", .capacity = 300, .pool_id = 1013}};
     handle_set<kept_grain> heap;
     hierarchy<std::string> family;
     std::uint64_t day = 0;
