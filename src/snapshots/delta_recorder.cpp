@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "delta_frames.hpp"
+#include "settled_entries.hpp"
 #include "snapshot_format.hpp"
 
 #include <handlepool/detail/base/throw_exception.hpp>
@@ -15,7 +16,7 @@ namespace handlepool {
 
 // Here, so that a program has one table of its functions.
 detail::recorded_entry::~recorded_entry() = default;
-detail::recorded_value::~recorded_value() = default;
+detail::recorded_whole::~recorded_whole() = default;
 
 namespace {
 
@@ -24,11 +25,43 @@ namespace {
         std::invalid_argument("delta_recorder, '" + detail::printable(name) + "': " + problem));
 }
 
+using entry_list = std::vector<std::unique_ptr<detail::recorded_entry>>;
+
+/// One moment of all entries, while it lives.
+class moment {
+public:
+    /// Throws what the entries throw.
+    explicit moment(const entry_list& entries) : locked_(entries) {
+        for (const auto& each : entries) {
+            each->lock();
+        }
+        detail::repeat_until_settled(
+            entries, &detail::recorded_entry::settle,
+            "delta_recorder: hooks create or erase objects again and again at the end of a frame");
+    }
+    moment(const moment&) = delete;
+    moment& operator=(const moment&) = delete;
+
+private:
+    struct locked_entries {
+        explicit locked_entries(const entry_list& all) noexcept : entries(all) {}
+        ~locked_entries() {
+            for (const auto& each : entries) {
+                each->unlock();
+            }
+        }
+        locked_entries(const locked_entries&) = delete;
+        locked_entries& operator=(const locked_entries&) = delete;
+
+        const entry_list& entries;
+    };
+
+    locked_entries locked_; // also when the constructor throws
+};
+
 /// The records of a frame, which are those of all entries, or of none.
 class recording {
 public:
-    using entry_list = std::vector<std::unique_ptr<detail::recorded_entry>>;
-
     explicit recording(const entry_list& entries) noexcept : entries_(entries) {}
     ~recording() {
         for (std::size_t i = 0; i != to_undo_; ++i) {
@@ -92,6 +125,7 @@ void delta_recorder::own(std::unique_ptr<detail::recorded_entry> entry) {
 
 void delta_recorder::begin(std::uint64_t frame) {
     frame_.reset();
+    const moment now(entries_);
     for (const auto& each : entries_) {
         each->begin();
     }
@@ -109,6 +143,7 @@ void delta_recorder::append(std::uint64_t frame, std::vector<std::byte>& out) {
     }
     detail::snapshot_writer to(out);
     detail::write(to, detail::delta_frames{.before = *frame_, .after = frame});
+    const moment now(entries_);
     recording all(entries_);
     all.make(to);
     to.finish();

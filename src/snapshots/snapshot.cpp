@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
+#include "settled_entries.hpp"
 #include "snapshot_format.hpp"
 
 #include <handlepool/detail/base/throw_exception.hpp>
 #include <handlepool/detail/snapshots/snapshot_reader.hpp>
 #include <handlepool/detail/snapshots/snapshot_writer.hpp>
 #include <handlepool/detail/text/text.hpp>
-#include <handlepool/error.hpp>
 #include <handlepool/snapshots/snapshot.hpp>
 
 #include <algorithm>
@@ -138,12 +138,13 @@ public:
         }
     }
     void settle() {
-        repeat(&detail::snapshot_entry::settle,
-               "snapshot: hooks create or erase objects again and again during save()");
+        detail::repeat_until_settled(entries_, &detail::snapshot_entry::settle,
+                                     "snapshot: hooks create or erase objects again and again during save()");
     }
     void clear() {
-        repeat(&detail::snapshot_entry::clear,
-               "snapshot: hooks of on_destroy() create objects again and again during load()");
+        detail::repeat_until_settled(
+            entries_, &detail::snapshot_entry::clear,
+            "snapshot: hooks of on_destroy() create objects again and again during load()");
     }
     void apply() {
         for (const auto& each : entries_) {
@@ -159,22 +160,6 @@ public:
     }
 
 private:
-    static constexpr int most_rounds = 16;
-
-    /// Until no entry has anything to do: hooks of one pool may make objects in another one.
-    void repeat(bool (detail::snapshot_entry::*step)(), const char* problem) {
-        bool any = true;
-        for (int i = 0; any; ++i) {
-            if (i == most_rounds) {
-                detail::throw_exception(compaction_conflict(problem));
-            }
-            any = false;
-            for (const auto& each : entries_) {
-                any = (*each.*step)() || any;
-            }
-        }
-    }
-
     const entries& entries_;
     bool applied_ = false;
 };

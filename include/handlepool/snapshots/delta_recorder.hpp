@@ -5,9 +5,15 @@
 #include <handlepool/detail/deltas/recorded_entry.hpp>
 #include <handlepool/detail/deltas/recorded_pool.hpp>
 #include <handlepool/detail/pool/pool_access.hpp>
+#include <handlepool/detail/saved_containers/container_contents.hpp>
+#include <handlepool/detail/saved_containers/hierarchy_contents.hpp>
+#include <handlepool/detail/saved_containers/index_contents.hpp>
+#include <handlepool/detail/saved_containers/saved_container_entry.hpp>
+#include <handlepool/detail/saved_containers/saved_store_entry.hpp>
 #include <handlepool/detail/snapshots/archive_stream.hpp>
 #include <handlepool/detail/snapshots/saved_objects.hpp>
 #include <handlepool/detail/snapshots/saved_value_entry.hpp>
+#include <handlepool/detail/snapshots/snapshot_entry.hpp>
 #include <handlepool/time/change_log.hpp>
 
 #include <cstddef>
@@ -43,14 +49,17 @@ namespace handlepool {
 ///     ...
 ///     changes.append(1, delta);                    // instead of ships.compact()
 ///
-/// Pools, names and archives are those of the snapshot; a delta has all of a pool that a snapshot has, as far
-/// as it differs from the delta before, and each value as a whole. Of an object that was born, or marked as
-/// edited, it has the contents, and of any other one that has changed, what is to be done with the one that
-/// the receiver has. So edits are marked, as in all that reads a change_log: of an object that was changed
-/// without a mark, a receiver knows the contents of before.
+/// Pools, containers, names and archives are those of the snapshot; a delta has all of a pool that a snapshot
+/// has, as far as it differs from the delta before, and each container, store and value as a whole. A
+/// container that is in the snapshot and attached to a pool is added here, too: otherwise it has the members
+/// of the snapshot after a replay, which a load refuses if one of them has ended. Of an object that was born,
+/// or marked as edited, it has the contents, and of any other one that has changed, what is to be done with
+/// the one that the receiver has. So edits are marked, as in all that reads a change_log: of an object that
+/// was changed without a mark, a receiver knows the contents of before.
 ///
 /// Nobody uses the pools between a save() and the begin() of the same frame; nor while begin() and append()
-/// run, as with a snapshot. Each of these compacts the pool. After frames that the log keeps no more, and
+/// run, as with a snapshot. Each of these compacts the pools until
+/// nothing waits in any of them, so that all is of one moment. After frames that the log keeps no more, and
 /// after restores by a capture_ring and loads, a delta is as large as what differs; but when the log has lost
 /// frames, it has the contents of all objects.
 ///
@@ -94,6 +103,24 @@ public:
             name, log, detail::pool_access::pool_of(log.pool()), std::move(named)...);
     }
 
+    /// Adds a container that is keyed by handles, which each delta has as a whole: see snapshot::add().
+    template <detail::savable_container Container>
+    void add(std::string_view name, Container& container) {
+        own_whole(detail::make_container_entry(checked_name(name), container));
+    }
+    template <detail::savable_container Container,
+              detail::archive_of<typename detail::container_contents<Container>::value_type> Archive>
+    void add(std::string_view name, Container& container, Archive archive) {
+        own_whole(detail::make_container_entry(checked_name(name), container, std::move(archive)));
+    }
+
+    /// Adds a property_store in the same way; property_store.hpp has been included.
+    template <class T, class Layout>
+    void add(std::string_view name, property_store<T, Layout>& store, names_in_file paths = names_in_file()) {
+        own_whole(std::make_unique<detail::saved_store_entry<property_store<T, Layout>>>(checked_name(name),
+                                                                                         store, paths));
+    }
+
     /// Adds a value, which each delta has as a whole.
     template <class Value>
         requires(std::is_trivially_copyable_v<Value>)
@@ -101,6 +128,7 @@ public:
         add_value(name, value, detail::no_archive());
     }
     template <class Value, detail::archive_of<Value> Archive>
+        requires(!detail::savable_container<Value>)
     void add(std::string_view name, Value& value, Archive archive) {
         add_value(name, value, std::move(archive));
     }
@@ -111,10 +139,11 @@ public:
     void begin(std::uint64_t frame);
 
     /// Appends to `out` what differs from the frame before, which gets a larger number than that. Each pool
-    /// is compacted. Linear in what has changed since then, in threads, and in reserved handles; where
-    /// the pool was reset, restored or loaded, also in its slots. Throws std::logic_error without a begin();
-    /// std::invalid_argument for a number that is not larger; compaction_conflict like snapshot::save(),
-    /// std::bad_alloc, and what archives throw. Then `out` is as it was, and the next delta has all.
+    /// is compacted. Linear in what has changed since then, in threads, in reserved handles, and in members
+    /// of containers; where the pool was reset, restored or loaded, also in its slots. Throws
+    /// std::logic_error without a begin(); std::invalid_argument for a number that is not larger;
+    /// compaction_conflict like snapshot::save(), std::bad_alloc, and what archives throw. Then `out` is as
+    /// it was, and the next delta has all.
     void append(std::uint64_t frame, std::vector<std::byte>& out);
 
     /// The number of the last frame that was told; nothing before begin().
@@ -129,9 +158,12 @@ private:
 
     template <class Value, class Archive>
     void add_value(std::string_view name, Value& value, Archive archive) {
-        own(std::make_unique<detail::recorded_value>(
-            std::make_unique<detail::saved_value_entry<Value, Archive>>(checked_name(name), value,
-                                                                        std::move(archive), std::tuple<>())));
+        own_whole(std::make_unique<detail::saved_value_entry<Value, Archive>>(
+            checked_name(name), value, std::move(archive), std::tuple<>()));
+    }
+
+    void own_whole(std::unique_ptr<detail::snapshot_entry> entry) {
+        own(std::make_unique<detail::recorded_whole>(std::move(entry)));
     }
 
     static void require_bytes(bool consists_of_bytes, std::string_view name);

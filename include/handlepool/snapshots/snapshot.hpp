@@ -8,7 +8,6 @@
 #include <handlepool/detail/saved_containers/index_contents.hpp>
 #include <handlepool/detail/saved_containers/saved_container_entry.hpp>
 #include <handlepool/detail/saved_containers/saved_store_entry.hpp>
-#include <handlepool/detail/saved_containers/saved_values.hpp>
 #include <handlepool/detail/snapshots/archive_stream.hpp>
 #include <handlepool/detail/snapshots/saved_elements.hpp>
 #include <handlepool/detail/snapshots/saved_objects.hpp>
@@ -58,8 +57,9 @@ namespace handlepool {
 /// After a load each handle that was valid is valid, and names the same object; those that were reserved are
 /// reserved, and each other one is stale. The next handles are those that would have come, for the same calls
 /// by as many threads, of which the first one that used the pool is the same. Objects of a dense pool stand
-/// in the same order, those of a stable pool at the same places, though not at the same addresses. A sort
-/// that had begun begins anew.
+/// in the same order, those of a stable pool at the same places, though not at the same addresses; the next
+/// ones may get other places than they would have got, so loops may visit these in another order. A sort that
+/// had begun begins anew.
 ///
 /// Containers that are keyed by handles, and stores of properties, get the members that they had, in the same
 /// order, with their values, keys, bags and relations, and what their constructors were told; they stay
@@ -146,18 +146,12 @@ public:
     /// consist of bytes, or are written and read by an archive.
     template <detail::savable_container Container>
     void add(std::string_view name, Container& container) {
-        using value = typename detail::container_contents<Container>::value_type;
-        if constexpr (std::is_void_v<value>) {
-            add_container(name, container, detail::no_values());
-        } else {
-            add_container(name, container, detail::byte_values<value>());
-        }
+        own(detail::make_container_entry(checked_name(name), container));
     }
     template <detail::savable_container Container,
               detail::archive_of<typename detail::container_contents<Container>::value_type> Archive>
     void add(std::string_view name, Container& container, Archive archive) {
-        using value = typename detail::container_contents<Container>::value_type;
-        add_container(name, container, detail::archived_values<value, Archive>(std::move(archive)));
+        own(detail::make_container_entry(checked_name(name), container, std::move(archive)));
     }
 
     /// Adds a property_store; property_store.hpp has been included. `paths` says whether the names that its
@@ -237,12 +231,6 @@ private:
     void add_value(std::string_view name, Value& value, Archive archive, Steps... steps) {
         own(std::make_unique<detail::saved_value_entry<Value, Archive, Steps...>>(
             checked_name(name), value, std::move(archive), std::tuple<Steps...>(std::move(steps)...)));
-    }
-
-    template <class Container, class Values>
-    void add_container(std::string_view name, Container& container, Values values) {
-        own(std::make_unique<detail::saved_container_entry<Container, Values>>(checked_name(name), container,
-                                                                               std::move(values)));
     }
 
     static void require_bytes(bool consists_of_bytes, std::string_view name);

@@ -57,8 +57,16 @@ public:
           ended_(label(core, " ended slots"), core.geometry().slot_limit),
           edited_(label(core, " edited slots"), core.geometry().slot_limit) {}
 
+    void lock() override { cut_.emplace(core_); }
+    bool settle() override {
+        const bool waits = !cut_type::is_idle(core_);
+        if (waits) {
+            cut_->compact();
+        }
+        return waits;
+    }
     void begin() override {
-        const cut_type cut(core_);
+        const cut_type& cut = *cut_;
         saved_pool pool = pool_saver<Config>::describe(cut);
         image_ = pool_image(pool, limits_of(core_));
         reserved_ = std::move(pool.reserved);
@@ -69,7 +77,7 @@ public:
     }
 
     void record(snapshot_writer& to) override {
-        const cut_type cut(core_);
+        const cut_type& cut = *cut_;
         const parts_type& parts = cut.parts();
         compare(cut);
         const auto location_at = [&](std::size_t i) {
@@ -93,6 +101,7 @@ public:
         seen_ = next_seen_;
     }
     void undo() noexcept override { image_.undo(); }
+    void unlock() noexcept override { cut_.reset(); }
 
 private:
     static allocation_label label(const core_type& core, const char* part) {
@@ -257,6 +266,7 @@ private:
 
     Log& log_;
     core_type& core_;
+    std::optional<cut_type> cut_; // during a frame's end
     Objects objects_;
     pool_image image_; // as of the last delta, like all without `next`
     allocator_type allocator_;

@@ -5,11 +5,13 @@
 #include <handlepool/detail/saved_containers/container_contents.hpp>
 #include <handlepool/detail/saved_containers/saved_container.hpp>
 #include <handlepool/detail/saved_containers/saved_members.hpp>
+#include <handlepool/detail/saved_containers/saved_values.hpp>
 #include <handlepool/detail/snapshots/snapshot_entry.hpp>
 #include <handlepool/detail/time/record_bytes.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -134,5 +136,21 @@ private:
     std::vector<handle_type> merged_; // members, during a merge
     bool with_its_pool_ = false;      // in the snapshot
 };
+
+/// A container whose values, if it has any, consist of bytes.
+template <class Container>
+std::unique_ptr<snapshot_entry> make_container_entry(std::string name, Container& container) {
+    using value = typename container_contents<Container>::value_type;
+    using values = std::conditional_t<std::is_void_v<value>, no_values, byte_values<value>>;
+    return std::make_unique<saved_container_entry<Container, values>>(std::move(name), container, values());
+}
+/// One whose values are written and read by an archive.
+template <class Container, class Archive>
+std::unique_ptr<snapshot_entry> make_container_entry(std::string name, Container& container,
+                                                     Archive archive) {
+    using values = archived_values<typename container_contents<Container>::value_type, Archive>;
+    return std::make_unique<saved_container_entry<Container, values>>(std::move(name), container,
+                                                                      values(std::move(archive)));
+}
 
 } // namespace handlepool::detail
