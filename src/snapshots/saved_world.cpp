@@ -10,11 +10,16 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 namespace handlepool {
 
@@ -32,26 +37,36 @@ std::filesystem::path file_of(const std::filesystem::path& folder, std::uint64_t
     return folder / name;
 }
 
-std::optional<std::uint64_t> frame_in(std::string_view name, std::string_view ending) {
+/// The frame with which a name begins.
+std::optional<std::uint64_t> frame_in(std::string_view name) {
     std::uint64_t frame = 0;
     const auto [end, error] =
         std::from_chars(name.data(), name.data() + (std::min)(name.size(), digits), frame);
-    return error == std::errc() && end == name.data() + digits && name.substr(digits) == ending
-               ? std::optional(frame)
-               : std::nullopt;
+    return error == std::errc() && end == name.data() + digits ? std::optional(frame) : std::nullopt;
+}
+
+/// Calls `visit(file, frame, ending)` for each file whose name begins with a frame.
+template <class Visit>
+void for_each_file(const std::filesystem::path& folder, Visit visit) {
+    std::error_code error;
+    std::filesystem::directory_iterator file(folder, error);
+    for (; !error && file != std::filesystem::directory_iterator(); file.increment(error)) {
+        const std::string name = file->path().filename().string();
+        if (const auto frame = frame_in(name)) {
+            visit(file->path(), *frame, std::string_view(name).substr(digits));
+        }
+    }
+    throw_file_error(error, folder);
 }
 
 /// The frames of the files with that ending, the newest first.
 std::vector<std::uint64_t> frames_in(const std::filesystem::path& folder, std::string_view ending) {
     std::vector<std::uint64_t> frames;
-    std::error_code error;
-    std::filesystem::directory_iterator file(folder, error);
-    for (; !error && file != std::filesystem::directory_iterator(); file.increment(error)) {
-        if (const auto frame = frame_in(file->path().filename().string(), ending)) {
-            frames.push_back(*frame);
+    for_each_file(folder, [&](const auto&, std::uint64_t frame, std::string_view its_ending) {
+        if (its_ending == ending) {
+            frames.push_back(frame);
         }
-    }
-    throw_file_error(error, folder);
+    });
     std::ranges::sort(frames, std::ranges::greater());
     return frames;
 }
@@ -135,6 +150,28 @@ std::optional<saved_world> find_saved_world(const std::filesystem::path& folder)
         detail::throw_exception(invalid_snapshot(found.passed_over.front()));
     }
     return std::nullopt;
+}
+
+std::size_t remove_saved_before(const std::filesystem::path& folder, std::uint64_t frame) {
+    const std::filesystem::path kept = snapshot_file_of(folder, frame);
+    std::error_code error;
+    const bool is_there = std::filesystem::exists(kept, error);
+    throw_file_error(is_there || error ? error : std::make_error_code(std::errc::no_such_file_or_directory),
+                     kept);
+    std::vector<std::filesystem::path> before;
+    for_each_file(folder, [&](const auto& file, std::uint64_t its_frame, std::string_view ending) {
+        // Unfinished ones have more behind the ending.
+        if (its_frame < frame &&
+            (ending.starts_with(snapshot_ending) || ending.starts_with(journal_ending))) {
+            before.push_back(file);
+        }
+    });
+    std::size_t removed = 0;
+    for (const std::filesystem::path& each : before) {
+        removed += std::filesystem::remove(each, error) ? 1 : 0;
+        throw_file_error(error, each);
+    }
+    return removed;
 }
 
 } // namespace handlepool

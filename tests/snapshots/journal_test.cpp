@@ -183,6 +183,17 @@ TEST(journal, waits_for_the_disk_as_often_as_is_said) {
     }
 }
 
+TEST(journal, that_is_opened_counts_the_entries_that_nobody_has_waited_for) {
+    snapshot_bytes bytes;
+    auto journal = journal_writer::create(storage_of(bytes), "made", {}, {.sync_every = 0});
+    journal.append(1, {});
+    journal.append(2, {});
+    auto opened = journal_writer::open(storage_of(bytes), "made", {.sync_every = 3});
+    EXPECT_EQ(opened.synced_frame(), 0u);
+    opened.append(3, {});
+    EXPECT_EQ(opened.synced_frame(), 3u);
+}
+
 TEST(journal, refuses_what_is_no_next_entry) {
     snapshot_bytes bytes = three_frames();
     auto journal = journal_writer::open(storage_of(bytes), "made");

@@ -12,6 +12,7 @@
 #include <tests/support/message_of.hpp>
 #include <tests/support/scratch_directory.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
@@ -85,6 +86,16 @@ TEST_F(saved_worlds, begin_with_the_newest_snapshot) {
     EXPECT_EQ(found->last_frame, 206u);
 }
 
+TEST_F(saved_worlds, end_with_a_journal_that_has_nothing_yet) {
+    write_snapshot(0);
+    write_journal(0, 100);
+    write_journal(100, 100);
+    const auto found = find_saved_world(folder);
+    ASSERT_TRUE(found);
+    EXPECT_EQ(found->journals, journals({0, 100}));
+    EXPECT_EQ(found->last_frame, 100U);
+}
+
 TEST_F(saved_worlds, are_reached_from_an_older_snapshot) {
     for (std::uint64_t frame = 100; frame != 400; frame += 100) {
         write_snapshot(frame);
@@ -117,6 +128,57 @@ TEST_F(saved_worlds, say_what_does_not_go_on_from_them) {
     EXPECT_EQ(found->passed_over[1],
               "journal '" + journal_file_of(folder, 200).string() +
                   "': it goes on from frame 200, and frame 199 is the last one before it");
+}
+
+TEST_F(saved_worlds, are_whole_while_a_snapshot_is_written_behind_its_journal) {
+    write_snapshot(0);
+    write_journal(0, 200);
+    write_journal(200, 203);
+    auto found = find_saved_world(folder);
+    ASSERT_TRUE(found);
+    EXPECT_EQ(found->frame, 0U);
+    EXPECT_EQ(found->journals, journals({0, 200}));
+    EXPECT_EQ(found->last_frame, 203U);
+    write_snapshot(200);
+    found = find_saved_world(folder);
+    ASSERT_TRUE(found);
+    EXPECT_EQ(found->frame, 200U);
+    EXPECT_EQ(found->journals, journals({200}));
+    EXPECT_EQ(found->last_frame, 203U);
+}
+
+TEST_F(saved_worlds, lose_what_came_before_a_frame) {
+    write_snapshot(0);
+    write_journal(0, 100);
+    write_snapshot(100);
+    write_journal(100, 200);
+    write_snapshot(200);
+    write_journal(200, 201);
+    const std::vector<std::string> stay = {"00000000000000000000.text", "00000000000000000200.journal",
+                                           "00000000000000000200.snapshot",
+                                           "00000000000000000300.journal.new", "100.snapshot"};
+    for (const char* const name :
+         {"00000000000000000000.text", "00000000000000000100.snapshot.7-1.part",
+          "00000000000000000150.journal.new", "00000000000000000300.journal.new", "100.snapshot"}) {
+        std::ofstream(folder / name) << "unfinished";
+    }
+    EXPECT_EQ(remove_saved_before(folder, 200), 6U);
+    std::vector<std::string> names;
+    for (const auto& each : std::filesystem::directory_iterator(folder)) {
+        names.push_back(each.path().filename().string());
+    }
+    std::ranges::sort(names);
+    EXPECT_EQ(names, stay);
+    EXPECT_EQ(find_saved_world(folder)->last_frame, 201U);
+    EXPECT_EQ(remove_saved_before(folder, 200), 0U);
+}
+
+TEST_F(saved_worlds, lose_nothing_for_a_frame_that_has_no_snapshot) {
+    write_snapshot(0);
+    write_journal(0, 100);
+    EXPECT_EQ(message_of<std::system_error>([&] { remove_saved_before(folder, 100); }),
+              (folder / "00000000000000000100.snapshot").string() + ": No such file or directory");
+    EXPECT_EQ(find_saved_world(folder)->last_frame, 100U);
 }
 
 TEST_F(saved_worlds, without_a_whole_snapshot_are_an_error) {

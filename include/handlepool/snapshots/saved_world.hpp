@@ -21,7 +21,9 @@
 /// ```
 ///
 /// A program that goes on to the next ones ends a journal with the frame of the new snapshot, writes that,
-/// and makes its journal. Files of frames before it can be removed then.
+/// and makes its journal. It may make the journal first, and write the snapshot in another thread meanwhile:
+/// until that is there, the older snapshot and both journals are the world. Then files of frames before it
+/// can be removed: see remove_saved_before().
 namespace handlepool {
 
 /// The name of a snapshot in a folder, and that of its journal. Throw std::bad_alloc.
@@ -48,5 +50,12 @@ struct saved_world {
 /// invalid_journal if a journal is damaged, or of another world than the one before; std::system_error and
 /// std::bad_alloc.
 HANDLEPOOL_EXPORT std::optional<saved_world> find_saved_world(const std::filesystem::path& folder);
+
+/// Removes the snapshots and journals of frames before this one, also what processes that were killed have
+/// left of such unfinished, and returns how many files. Whoever wants an older snapshot in reserve gives the
+/// frame of that. Any thread may call it, also while newer ones are written. Linear in the files of the
+/// folder. Throws std::system_error, which names the file: if the folder has no snapshot of this frame, then
+/// nothing is removed; if one can't be removed, then some may be. And std::bad_alloc.
+HANDLEPOOL_EXPORT std::size_t remove_saved_before(const std::filesystem::path& folder, std::uint64_t frame);
 
 } // namespace handlepool

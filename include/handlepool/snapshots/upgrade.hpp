@@ -13,10 +13,20 @@ namespace handlepool {
 /// How an object that a program saved as an Old becomes a New. A snapshot is given all steps from the oldest
 /// version on, and takes those that lead from the one in the file to the present one:
 ///
-///     struct ship_of_spring { float x; float y; };
-///     struct ship_of_summer { static constexpr std::uint32_t snapshot_version = 1; float x; float y; int
-///     hull; }; struct ship { static constexpr std::uint32_t snapshot_version = 2; double x; double y; int
-///     hull; }; game.add("ships", ships,
+///     struct ship_of_spring {
+///         float x, y;
+///     };
+///     struct ship_of_summer {
+///         static constexpr std::uint32_t snapshot_version = 1;
+///         float x, y;
+///         int hull;
+///     };
+///     struct ship {
+///         static constexpr std::uint32_t snapshot_version = 2;
+///         double x, y;
+///         int hull;
+///     };
+///     game.add("ships", ships,
 ///              handlepool::upgrade<ship_of_spring, ship_of_summer>([](const ship_of_spring& old) {
 ///                  return ship_of_summer{old.x, old.y, 100};
 ///              }),
