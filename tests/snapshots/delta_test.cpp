@@ -251,6 +251,35 @@ TEST(replay, refuses_blocks_that_the_snapshot_does_not_have) {
     EXPECT_EQ(past.frame(), 9U);
 }
 
+TEST(replay, refuses_a_whole_block_of_another_kind_or_version) {
+    eventful_world<told_numbers> made;
+    const auto message_for = [&](detail::block_kind kind, std::uint32_t version) {
+        const detail::snapshot_blocks blocks(made.delta, "a test");
+        delta_bytes other;
+        detail::snapshot_writer to(other);
+        for (const detail::snapshot_block& each : blocks.all()) {
+            const bool is_it = each.name == "calls";
+            to.begin_block(is_it ? kind : each.kind, is_it ? version : each.version, each.name,
+                           each.payload.size());
+            to.bytes(each.payload.data(), each.payload.size());
+            to.end_block();
+        }
+        to.finish();
+        replay past(made.snapshot, 7);
+        const std::string message = message_of<invalid_snapshot>([&] { past.apply(other, "d"); });
+        EXPECT_EQ(saved_by(past) == made.snapshot, !message.empty());
+        return message;
+    };
+    EXPECT_EQ(message_for(detail::block_kind::value, 1), "");
+    const std::string_view problem =
+        "block 'calls': the block is of another kind or version than that of the snapshot";
+    for (const std::string& message :
+         {message_for(detail::block_kind::value, 2), message_for(detail::block_kind::container, 1),
+          message_for(detail::block_kind::pool_delta, 1)}) {
+        EXPECT_TRUE(message.ends_with(problem)) << message;
+    }
+}
+
 template <class Case>
 class damaged_delta : public testing::Test {};
 using damaged_cases = testing::Types<told_numbers, told_texts>;
