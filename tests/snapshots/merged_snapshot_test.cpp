@@ -203,6 +203,34 @@ TEST(merged_snapshot, adds_a_prefab_again_and_again) {
     EXPECT_FALSE(world.best); // values stay
 }
 
+using flagged_layout = handle_layout<20, 16, 8, 20>;
+struct flagged {
+    handle<flagged, flagged_layout> next;
+};
+template <class Map>
+void for_each_handle(flagged& each, Map& map) {
+    map(each.next);
+}
+
+TEST(merged_snapshot, leaves_user_bits_what_they_are) {
+    pool<flagged, with_layout<flagged_layout>> links({.name = "links", .capacity = 100});
+    const auto first = links.emplace();
+    const auto second = links.emplace(flagged{first.with_user(77)});
+    snapshot all;
+    all.add("links", links);
+    snapshot_bytes bytes;
+    all.save(bytes);
+    const handle_renaming names = all.merge(bytes);
+    const auto now = names.find(first);
+    ASSERT_TRUE(links.contains(now));
+    EXPECT_NE(now, first);
+    EXPECT_EQ(now.user(), 0U);
+    EXPECT_EQ(names.find(first.with_user(5)).user(), 5U);
+    const auto next = links.find(names.find(second))->next;
+    EXPECT_EQ(next.without_user(), now);
+    EXPECT_EQ(next.user(), 77U);
+}
+
 TEST(merged_snapshot, can_be_of_the_same_pools) {
     plain_battery world(941, 942);
     fill_battery(world);

@@ -138,8 +138,9 @@ protected:
     }
     /// Their payloads, by their names.
     static std::map<std::string, snapshot_bytes> containers_in(const snapshot_bytes& bytes) {
+        const detail::snapshot_blocks blocks(bytes, "saved");
         std::map<std::string, snapshot_bytes> found;
-        for (const detail::snapshot_block& each : detail::snapshot_blocks(bytes, "saved").all()) {
+        for (const detail::snapshot_block& each : blocks.all()) {
             if (each.kind == detail::block_kind::container) {
                 found.emplace(each.name, snapshot_bytes(each.payload.begin(), each.payload.end()));
             }
@@ -236,6 +237,27 @@ TEST_F(saved_containers, are_saved_when_hooks_have_done_their_work) {
     EXPECT_THAT(both.load(bytes), IsEmpty());
     EXPECT_EQ(set_.size(), 3U);
     EXPECT_EQ(boats_->size(), 6U);
+}
+
+TEST_F(saved_containers, lack_those_that_hooks_end_during_the_load) {
+    stable_pool<boat> harbours({.name = "harbours", .capacity = 10, .pool_id = 912});
+    harbours.emplace();
+    snapshot some; // and not the boats
+    some.add("set", set_);
+    some.add("map", map_);
+    some.add("tree", tree_);
+    some.add("store", store_);
+    some.add("harbours", harbours);
+    snapshot_bytes bytes;
+    some.save(bytes);
+    const scoped_hook sinks = harbours.on_destroy([&](auto, boat&) { boats_->erase(boat_[4]); });
+    some.load(bytes);
+    EXPECT_THAT(set_.handles(), ElementsAre(boat_[1]));
+    EXPECT_THAT(map_.handles(), ElementsAre(boat_[3], boat_[1]));
+    EXPECT_THAT(tree_.children(boat_[3]), ElementsAre(boat_[2]));
+    EXPECT_FALSE(tree_.contains(boat_[4]));
+    EXPECT_FALSE(store_.contains(boat_[4]));
+    EXPECT_EQ(store_.size(), 2U);
 }
 
 TEST_F(saved_containers, without_an_attachment_have_any_members) {

@@ -18,8 +18,9 @@ namespace handlepool {
 
 /// What a journal goes on from.
 struct journal_origin {
-    /// Tells runs of the program from each other: a random number, made when a world is. Journals of one
-    /// world follow each other.
+    /// Tells worlds from each other: a random number, made when a world is. Journals of one world follow each
+    /// other. It is a value in the snapshots, too, because a process can be killed when a snapshot is there
+    /// and its journal is not.
     std::uint64_t world = 0;
     /// Of the snapshot. The first entry is that of the next frame.
     std::uint64_t frame = 0;

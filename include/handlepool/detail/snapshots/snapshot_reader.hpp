@@ -39,7 +39,8 @@ public:
     const snapshot_block* find(std::string_view name) const noexcept;
 
     /// In the order of the file, without the last one, which says that it ends.
-    std::span<const snapshot_block> all() const noexcept { return blocks_; }
+    std::span<const snapshot_block> all() const& noexcept { return blocks_; }
+    void all() const&& = delete; // they end with this
 
 private:
     class scan;
