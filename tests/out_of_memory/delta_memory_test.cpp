@@ -3,14 +3,16 @@
 // A delta that memory is missing for is not written, and not applied; the next attempt has all.
 
 #include <handlepool/snapshots/replay.hpp>
+#include <handlepool/snapshots/replica.hpp>
 
 #include <gtest/gtest.h>
-#include <tests/snapshots/delta_world.hpp>
+#include <tests/snapshots/made_delta.hpp>
 #include <tests/support/failing_new.hpp>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace handlepool::test {
@@ -79,6 +81,43 @@ void expect_all_or_nothing(shortage kind) {
     });
 }
 
+/// What a replica of such a world applies, when each allocation fails.
+template <class Case>
+void expect_to_follow_or_stay(shortage kind) {
+    pool_options options = Case::options();
+    options.pool_id = 94;
+    std::vector<std::byte> snapshot;
+    std::vector<std::byte> delta;
+    std::vector<typename Case::handle_type> ever;
+    std::vector<std::pair<handle_state, std::uint64_t>> states;
+    {
+        eventful_world<Case> origin(options);
+        snapshot = origin.snapshot;
+        delta = origin.delta;
+        ever = origin.world.ever();
+        states = origin.world.states(ever);
+    }
+    told_world<Case> world(64, options);
+    replica follower;
+    Case::add_to(follower, world.pool());
+    follower.add("calls", world.calls());
+    follower.load(snapshot, 7);
+    const auto before = world.states(ever);
+    const std::size_t allocations = with_each_allocation_failing(kind, [&](memory_shortage& when) {
+        if (when.interrupts([&] { follower.apply(delta); })) {
+            ASSERT_EQ(follower.frame(), 7U);
+            ASSERT_EQ(world.states(ever), before);
+        } else { // also when a log could not note what happened
+            ASSERT_EQ(follower.frame(), 9U);
+            ASSERT_EQ(world.states(ever), states);
+            follower.load(snapshot, 7);
+        }
+    });
+    EXPECT_GT(allocations, 20U);
+    follower.apply(delta);
+    EXPECT_EQ(world.states(ever), states);
+}
+
 class delta_memory : public testing::TestWithParam<shortage> {};
 
 TEST_P(delta_memory, a_delta_of_numbers_is_made_and_applied_as_a_whole) {
@@ -87,6 +126,17 @@ TEST_P(delta_memory, a_delta_of_numbers_is_made_and_applied_as_a_whole) {
 TEST_P(delta_memory, a_delta_of_texts_is_made_and_applied_as_a_whole) {
     expect_all_or_nothing<told_case<told_text, with_placement<stable_placement, with_policy<told_blocks>>>>(
         GetParam());
+}
+
+TEST_P(delta_memory, a_replica_of_numbers_follows_or_stays) {
+    expect_to_follow_or_stay<told_case<told_number, with_policy<told_blocks>, true>>(GetParam());
+}
+TEST_P(delta_memory, a_replica_of_texts_follows_or_stays) {
+    expect_to_follow_or_stay<told_case<told_text, with_policy<told_blocks>>>(GetParam());
+}
+TEST_P(delta_memory, a_replica_of_kept_texts_follows_or_stays) {
+    expect_to_follow_or_stay<
+        told_case<told_text, with_placement<recycling_placement, with_policy<told_blocks>>>>(GetParam());
 }
 
 INSTANTIATE_TEST_SUITE_P(shortages, delta_memory, both_shortages, name_of_shortage);

@@ -128,11 +128,11 @@ public:
             const std::uint64_t kind = below(200);
             if (kind < 176) {
                 step(below, pool_);
-            } else if (kind < 180) {
+            } else if (kind < 180 && !only_what_follows_from_a_snapshot_) {
                 pool_.compact_some(below(6));
             } else if (kind < 184) {
                 pool_.compact();
-            } else if (kind < 188) {
+            } else if (kind < 188 && !only_what_follows_from_a_snapshot_) {
                 auto alone = pool_.exclusive_access();
                 for (std::uint64_t left = below(30); left != 0; --left) {
                     step(below, alone);
@@ -145,6 +145,8 @@ public:
                             ever_.end() - std::min<std::ptrdiff_t>(std::ssize(ever_), 100)); // most are stale
             } else if (kind < 194) {
                 sort_it(below);
+            } else if (only_what_follows_from_a_snapshot_) {
+                pool_.compact();
             } else if (kind < 197) {
                 ring_.capture(++captured_);
             } else if (kind < 198 && below(2) == 0 && ring_.newest() && ring_.contains(*ring_.newest())) {
@@ -160,6 +162,14 @@ public:
         }
     }
 
+    /// Of all objects, in their order.
+    std::vector<std::pair<handle_type, std::uint64_t>> objects() {
+        std::vector<std::pair<handle_type, std::uint64_t>> all;
+        for (const auto& [handle, object] : pool_.entries()) {
+            all.emplace_back(handle, object.id * 1'000 + object.value);
+        }
+        return all;
+    }
     /// Of these handles, and what their objects are.
     std::vector<std::pair<handle_state, std::uint64_t>>
     states(const std::vector<handle_type>& handles) const {
@@ -170,6 +180,11 @@ public:
         }
         return all;
     }
+
+    /// From here on, no calls whose outcome depends on more than a snapshot has: on sorts that have begun, on
+    /// captures, and on the places of a stable pool or a nursery that come next, as it does with a budget or
+    /// exclusive access.
+    void do_only_what_follows_from_a_snapshot() { only_what_follows_from_a_snapshot_ = true; }
 
     pool_type& pool() { return pool_; }
     change_log<pool_type>& log() { return log_; }
@@ -211,7 +226,7 @@ private:
             if (!ever_.empty()) {
                 note(access.revoke(any(below)));
             }
-        } else if (kind < 32) {
+        } else if (kind < 32 && !(only_what_follows_from_a_snapshot_ && !Case::is_dense)) {
             erase_if(access,
                      [modulus = 3 + below(40)](const object_type& each) { return each.id % modulus == 0; });
         } else if (!ever_.empty()) {
@@ -226,7 +241,7 @@ private:
             const auto key = [salt = below(1 << 20)](const object_type& each) {
                 return (each.id ^ salt) * 0x9e3779b97f4a7c15U >> 40;
             };
-            if (below(2) == 0) {
+            if (below(2) == 0 || only_what_follows_from_a_snapshot_) {
                 sort_by(pool_, key);
             } else {
                 sort_some_by(pool_, key, below(60));
@@ -250,6 +265,7 @@ private:
     capture_ring<pool_type> ring_;
     snapshot all_;
     delta_recorder recorder_;
+    bool only_what_follows_from_a_snapshot_ = false;
     std::uint64_t calls_ = 0;
     std::uint64_t captured_ = 0;
     std::uint64_t next_id_ = 1;

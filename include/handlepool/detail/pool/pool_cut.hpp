@@ -44,6 +44,8 @@ public:
     static typename Config::layout::tag_type fresh_tag_of(const pool_type& pool) noexcept {
         return pool.parts_.fresh_tag;
     }
+    /// What the pool is made of, for a look while nobody uses it.
+    static const parts_type& parts_of(const pool_type& pool) noexcept { return pool.parts_; }
     /// Returns whether nothing was created or erased since the last compaction.
     static bool is_idle(const pool_type& pool) noexcept { return pool.compactor_.idle(); }
 

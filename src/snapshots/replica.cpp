@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+#include "delta_frames.hpp"
+
+#include <handlepool/detail/base/throw_exception.hpp>
+#include <handlepool/detail/snapshots/snapshot_reader.hpp>
+#include <handlepool/detail/text/message.hpp>
+#include <handlepool/detail/text/text.hpp>
+#include <handlepool/snapshots/replica.hpp>
+
+#include <stdexcept>
+#include <utility>
+
+namespace handlepool {
+
+// Here, so that a program has one table of its functions.
+detail::replicated_entry::~replicated_entry() = default;
+detail::replicated_value::~replicated_value() = default;
+
+void detail::throw_used_by_others(std::string_view pool) {
+    throw_exception(std::logic_error(quoted_pool(pool) +
+                                     ": others than its replica, or hooks, have changed which objects there "
+                                     "are, or where; a snapshot must be loaded"));
+}
+
+/// A delta that goes to all parts, or to none.
+class replica::step {
+public:
+    step() = default;
+    ~step() {
+        for (detail::replicated_entry* const each : told_) {
+            each->unlock(applied_);
+        }
+    }
+    step(const step&) = delete;
+    step& operator=(const step&) = delete;
+
+    /// Throws what replica::apply() throws; then nothing has changed.
+    void prepare(const std::vector<std::unique_ptr<detail::replicated_entry>>& parts,
+                 const detail::snapshot_blocks& blocks, std::string_view origin) {
+        told_.reserve(parts.size());
+        for (const auto& each : parts) {
+            if (const detail::snapshot_block* const block = blocks.find(each->name())) {
+                detail::block_reader from(*block, origin);
+                from.require_that(block->kind == each->kind(), 0,
+                                  each->kind() == detail::block_kind::value
+                                      ? "a value is expected"
+                                      : "the delta of a pool is expected");
+                detail::require_delta_version(from, *block);
+                told_.push_back(each.get());
+                each->read(from);
+            }
+        }
+        for_all(&detail::replicated_entry::lock);
+        for_all(&detail::replicated_entry::make_room);
+    }
+    /// Throws std::logic_error, compaction_conflict and std::bad_alloc; then some objects have ended.
+    void apply() {
+        for_all(&detail::replicated_entry::end_those_gone);
+        for_all(&detail::replicated_entry::apply);
+        applied_ = true;
+        for_all(&detail::replicated_entry::tell);
+    }
+
+private:
+    void for_all(void (detail::replicated_entry::*action)()) const {
+        for (detail::replicated_entry* const each : told_) {
+            (each->*action)();
+        }
+    }
+
+    std::vector<detail::replicated_entry*> told_;
+    bool applied_ = false;
+};
+
+replica::replica() = default;
+replica::~replica() = default;
+
+void replica::require_begin(std::string_view name) const {
+    if (has_begun_) {
+        detail::throw_exception(std::logic_error("replica, '" + detail::printable(name) +
+                                                 "': nothing can be added after load()"));
+    }
+}
+
+std::vector<std::string> replica::load(std::span<const std::byte> snapshot, std::uint64_t frame,
+                                       std::string_view origin) {
+    const detail::snapshot_blocks blocks(snapshot, origin);
+    for (const detail::snapshot_block& each : blocks.all()) {
+        detail::block_reader(each, origin)
+            .require_that(each.kind != detail::block_kind::frames, 0,
+                          "this is a delta; a snapshot is expected");
+    }
+    has_begun_ = true;
+    frame_.reset();
+    std::vector<std::string> unknown = whole_.load(snapshot, origin);
+    for (const auto& each : parts_) {
+        detail::block_reader from(*blocks.find(each->name()), origin);
+        each->begin(from);
+    }
+    frame_ = frame;
+    return unknown;
+}
+
+void replica::apply(std::span<const std::byte> delta, std::string_view origin) {
+    if (!frame_) {
+        detail::throw_exception(std::logic_error(
+            "replica: apply() is called before load(), after one that has failed, or after take_over()"));
+    }
+    const detail::snapshot_blocks blocks(delta, origin);
+    const detail::delta_frames frames = detail::read_frames(blocks, origin, *frame_);
+    step next;
+    next.prepare(parts_, blocks, origin);
+    frame_.reset(); // until all is done
+    next.apply();
+    frame_ = frames.after;
+}
+
+void replica::take_over() noexcept {
+    frame_.reset();
+}
+
+} // namespace handlepool
