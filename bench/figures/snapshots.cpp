@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
 
-// What it costs to write a pool down, and to take it up again.
+// What it costs to write a pool down, and to take it up again; and to follow it elsewhere.
 
 #include <handlepool/pool.hpp>
+#include <handlepool/snapshots/delta_recorder.hpp>
+#include <handlepool/snapshots/replica.hpp>
 #include <handlepool/snapshots/snapshot.hpp>
+#include <handlepool/time/change_log.hpp>
 
 #include <bench/tools/capacity.hpp>
 #include <bench/tools/comparison.hpp>
@@ -13,8 +16,12 @@
 #include <bench/tools/table.hpp>
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
+#include <iterator>
+#include <random>
 #include <utility>
 #include <vector>
 
@@ -73,6 +80,66 @@ void against_copy(benchmark::State& state, table& results, figure place, Action 
     results.record(place, outcome.ratio.median, outcome.ratio.spread());
 }
 
+/// What an origin has told, whose pool is no more: its id is free for that of a replica.
+struct told_frames {
+    static constexpr std::size_t alive = 100'000;
+    static constexpr std::size_t changed = alive / 100;
+
+    static handlepool::pool_options options() {
+        return {.name = "bench", .capacity = capacity_for(alive), .pool_id = 700};
+    }
+
+    /// Each frame edits other objects, at random.
+    explicit told_frames(std::size_t frames) {
+        using objects = handlepool::pool<object>;
+        objects origin(options());
+        handlepool::change_log<objects> log(origin);
+        std::vector<objects::handle_type> handles;
+        for (std::size_t i = 0; i != alive; ++i) {
+            handles.push_back(origin.emplace(1U));
+        }
+        std::mt19937_64 random(1);
+        std::shuffle(handles.begin(), handles.end(), random);
+        handlepool::snapshot all;
+        handlepool::delta_recorder recorder;
+        all.add("bench", origin);
+        recorder.add("bench", log);
+        all.save(snapshot);
+        recorder.begin(0);
+        for (std::uint64_t frame = 1; frame <= frames; ++frame) {
+            std::vector<objects::handle_type> edited;
+            std::sample(handles.begin(), handles.end(), std::back_inserter(edited), changed, random);
+            for (const auto each : edited) {
+                ++log.edit(each)->words[frame % 8];
+            }
+            recorder.append(frame, deltas.emplace_back());
+        }
+    }
+
+    std::vector<std::byte> snapshot;
+    std::vector<std::vector<std::byte>> deltas;
+};
+
+void apply_deltas(benchmark::State& state, table& results) {
+    const told_frames told(static_cast<std::size_t>(state.max_iterations) + 1);
+    results.record(figure::deltas_bytes, static_cast<double>(told.deltas.front().size()) /
+                                             static_cast<double>(told_frames::changed * sizeof(object)));
+    handlepool::pool<object> pool(told_frames::options());
+    handlepool::replica follower;
+    follower.add("bench", pool);
+    follower.load(told.snapshot, 0);
+    auto next = told.deltas.begin();
+    follower.apply(*next++); // to warm up
+    std::vector<double> times;
+    for ([[maybe_unused]] const auto round : state) {
+        times.push_back(nanoseconds_of([&] { follower.apply(*next++); }) /
+                        static_cast<double>(told_frames::changed));
+        state.SetIterationTime(times.back() * 1e-9);
+    }
+    const quartiles found(times);
+    results.record(figure::deltas_apply, found.median, found.spread());
+}
+
 } // namespace
 
 void register_snapshots(table& results, std::size_t rounds) {
@@ -98,6 +165,7 @@ void register_snapshots(table& results, std::size_t rounds) {
         against_copy(state, results, figure::snapshots_load_over,
                      [](saved_pool& pool) { return nanoseconds_of([&] { pool.load(); }); });
     });
+    add("deltas apply/100000", [&results](auto& state) { apply_deltas(state, results); });
 }
 
 } // namespace handlepool_bench

@@ -108,6 +108,10 @@ table::table() {
         at_most("the same: load() into an empty pool", 2.5, 1.5, "≤ {:.1f} ×", "{:.2f} ×"),
         at_most("the same: load() in place of as many objects, which end first", 4.0, 3.0, "≤ {:.1f} ×",
                 "{:.2f} ×"),
+        at_most("a replica: apply() of a delta of 1 % of 100,000 objects of 64 bytes, for each of these", 40,
+                20, "≤ {} ns", "{:.1f} ns"),
+        at_most("a delta of 1 % of 100,000 objects of 64 bytes: its bytes, against those of these", 1.25,
+                1.15, "≤ {:.2f} ×", "{:.2f} ×"),
         // An exchange for each erase, and two moves of each object: see docs/inside/figures.md. One thread
         // alone has exclusive access instead.
         {churn + "1,000 alive", row::better::lower, 6, {}, "≤ {} ×", "{:.2f} ×"},

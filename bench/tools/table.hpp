@@ -59,6 +59,8 @@ enum class figure : std::size_t {
     snapshots_capture,
     snapshots_load,
     snapshots_load_over,
+    deltas_apply,
+    deltas_bytes,
     churn_1k,
     churn_10k,
     churn_100k,
