@@ -20,7 +20,7 @@ detail::recorded_whole::~recorded_whole() = default;
 
 namespace {
 
-[[noreturn]] void refuse(std::string_view name, const std::string& problem) {
+[[noreturn]] void refuse_part(std::string_view name, const std::string& problem) {
     detail::throw_exception(
         std::invalid_argument("delta_recorder, '" + detail::printable(name) + "': " + problem));
 }
@@ -96,8 +96,8 @@ delta_recorder::~delta_recorder() = default;
 
 void delta_recorder::require_bytes(bool consists_of_bytes, std::string_view name) {
     if (!consists_of_bytes) {
-        refuse(name, "a raw_type with a function to relocate or destroy objects is no type of such that "
-                     "consist of bytes");
+        refuse_part(name, "a raw_type with a function to relocate or destroy objects is no type of such that "
+                          "consist of bytes");
     }
 }
 
@@ -107,14 +107,14 @@ std::string delta_recorder::checked_name(std::string_view name) const {
                                                  "': nothing can be added after begin()"));
     }
     if (const auto problem = detail::problem_of_name(name)) {
-        refuse(name, *problem);
+        refuse_part(name, *problem);
     }
     if (name == detail::frames_name) {
-        refuse(name, "under this name a delta has its number");
+        refuse_part(name, "under this name a delta has its number");
     }
     if (std::any_of(entries_.begin(), entries_.end(),
                     [name](const auto& each) { return each->name() == name; })) {
-        refuse(name, "something has been added under this name already");
+        refuse_part(name, "something has been added under this name already");
     }
     return std::string(name);
 }

@@ -13,9 +13,10 @@ namespace {
 
 constexpr std::size_t list_count =
     std::tuple_size_v<decltype(pool_delta::lists(std::declval<pool_delta&>()))>;
-constexpr std::uint64_t header_bytes = (8 + list_count) * sizeof(std::uint32_t) + 2 * sizeof(std::uint64_t);
+constexpr std::uint64_t delta_header_bytes =
+    (8 + list_count) * sizeof(std::uint32_t) + 2 * sizeof(std::uint64_t);
 
-std::uint32_t count_of(const std::vector<std::uint32_t>& list) noexcept {
+std::uint32_t length_of(const std::vector<std::uint32_t>& list) noexcept {
     return static_cast<std::uint32_t>(list.size());
 }
 
@@ -26,7 +27,7 @@ std::uint64_t bytes_of(const pool_delta& delta) noexcept {
     for (const auto* const list : pool_delta::lists(delta)) {
         numbers += list->size();
     }
-    return header_bytes + numbers * sizeof(std::uint32_t);
+    return delta_header_bytes + numbers * sizeof(std::uint32_t);
 }
 
 void write(snapshot_writer& to, const pool_delta& delta) {
@@ -41,7 +42,7 @@ void write(snapshot_writer& to, const pool_delta& delta) {
     to.number(delta.turn);
     to.number(delta.claimed_waiting);
     for (const auto* const list : pool_delta::lists(delta)) {
-        to.number(count_of(*list));
+        to.number(length_of(*list));
     }
     for (const auto* const list : pool_delta::lists(delta)) {
         to.numbers(*list);

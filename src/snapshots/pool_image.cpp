@@ -21,10 +21,6 @@ constexpr std::uint64_t mask_of(std::uint32_t position) noexcept {
     return std::uint64_t{1} << position % 64;
 }
 
-bool lives(std::uint32_t generation) noexcept {
-    return generation % 2 != 0;
-}
-
 } // namespace
 
 // ---- To and from a snapshot

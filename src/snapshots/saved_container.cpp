@@ -18,7 +18,7 @@ std::string name_of(std::uint32_t form) {
     return form < std::size(names) ? std::string(names[form]) : "of form " + std::to_string(form);
 }
 
-std::string text_of(const saved_type& type) {
+std::string text_of_values(const saved_type& type) {
     return type.encoding == element_encoding::archive
                ? "archived, of version " + std::to_string(type.version)
                : std::to_string(type.size) + " bytes, aligned to " + std::to_string(type.alignment) +
@@ -79,7 +79,8 @@ saved_container read_saved_container(block_reader& from, const saved_container& 
     read.type.alignment = from.number<std::uint64_t>();
     const std::string what = here.form == container_form::index ? "keys" : "values";
     from.require_that(read.type == here.type, 0,
-                      what + " are " + text_of(read.type) + "; here they are " + text_of(here.type));
+                      what + " are " + text_of_values(read.type) + "; here they are " +
+                          text_of_values(here.type));
     return read;
 }
 

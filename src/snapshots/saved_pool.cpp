@@ -12,7 +12,7 @@ namespace handlepool::detail {
 
 namespace {
 
-constexpr std::uint64_t header_bytes = 12 * sizeof(std::uint32_t) + 2 * sizeof(std::uint64_t);
+constexpr std::uint64_t pool_header_bytes = 12 * sizeof(std::uint32_t) + 2 * sizeof(std::uint64_t);
 
 constexpr std::uint32_t last_placement = 2;
 
@@ -36,10 +36,6 @@ auto lists_of(Pool& pool) noexcept {
                       &pool.allocator.claims,
                       &pool.allocator.claimed,
                       &pool.allocator.returned};
-}
-
-bool lives(std::uint32_t generation) noexcept {
-    return generation % 2 != 0;
 }
 
 /// Reads how many there are of something.
@@ -142,7 +138,7 @@ std::uint64_t bytes_of(const saved_pool& pool) noexcept {
     for (const auto* const list : lists_of(pool)) {
         numbers += list->size();
     }
-    return header_bytes + numbers * sizeof(std::uint32_t);
+    return pool_header_bytes + numbers * sizeof(std::uint32_t);
 }
 
 void write(snapshot_writer& to, const saved_pool& pool) {

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t fixed_bytes = 4 * sizeof(std::uint32_t) + 3 * sizeof(std::uint64_t);
 
-std::string text_of(const saved_type& type) {
+std::string text_of_type(const saved_type& type) {
     std::string text =
         type.encoding == element_encoding::archive
             ? "an archive"
@@ -85,10 +85,10 @@ elements_header read_elements_header(block_reader& from) {
 
 void refuse_type(const block_reader& from, const elements_header& there, const element_names& names,
                  std::span<const saved_type> here) {
-    std::string problem = "the type of " + names.all() + " has " + text_of(there.type) + "; here it has " +
-                          text_of(here.front());
+    std::string problem = "the type of " + names.all() + " has " + text_of_type(there.type) +
+                          "; here it has " + text_of_type(here.front());
     for (const saved_type& each : here.subspan(1)) {
-        problem += "; there is an upgrade of " + text_of(each);
+        problem += "; there is an upgrade of " + text_of_type(each);
     }
     from.refuse(static_cast<std::size_t>(bytes_of(there)), problem);
 }

@@ -132,9 +132,13 @@ public:
     }
     void apply() noexcept override {
         if (is_anew_) {
-            loader::rewrite(*cut_, whole_, [this](std::size_t i, location where) {
-                const auto born = std::lower_bound(delta_.born.begin(), delta_.born.end(), whole_.owners[i]);
-                objects_.put_in(cut_->parts(), static_cast<std::size_t>(born - delta_.born.begin()), where);
+            loader::rewrite(*cut_, whole_, [this](auto location_at) {
+                for (std::size_t i = 0; i != whole_.owners.size(); ++i) {
+                    const auto born =
+                        std::lower_bound(delta_.born.begin(), delta_.born.end(), whole_.owners[i]);
+                    objects_.put_in(cut_->parts(), static_cast<std::size_t>(born - delta_.born.begin()),
+                                    location_at(i));
+                }
             });
             return;
         }

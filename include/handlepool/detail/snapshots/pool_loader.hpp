@@ -111,7 +111,7 @@ private:
     /// Those without objects.
     static void restore_slots(parts_type& parts, const saved_pool& pool, std::size_t in_service) noexcept {
         for (std::uint32_t i = 0; i != in_service; ++i) {
-            if (i < pool.generations.size() && layout::is_alive(tag_type{pool.generations[i]})) {
+            if (i < pool.generations.size() && lives(pool.generations[i])) {
                 continue; // comes with its object
             }
             const slot_index slot{i};

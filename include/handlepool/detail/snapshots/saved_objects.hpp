@@ -70,15 +70,11 @@ public:
                           "the objects are no rows, and have " + std::to_string(columns) + " columns");
         elements_.read(from, there, count);
     }
-    /// Makes those that were read, of `count` in all, at these locations.
-    template <class Parts, class LocationAt>
-    void put_in(Parts& parts, std::size_t count, LocationAt location_at) noexcept {
-        std::size_t next = 0;
-        for_each_run(count, location_at, [&](location first, std::size_t length) {
-            parts.objects.unpoison_objects(first, length);
-            elements_.put_in(next, parts.objects.storage(first), length);
-            next += length;
-        });
+    /// Makes objects that were read, from the `first` on, at locations that follow each other.
+    template <class Parts>
+    void put_in(Parts& parts, std::size_t first, location where, std::size_t count = 1) noexcept {
+        parts.objects.unpoison_objects(where, count);
+        elements_.put_in(first, parts.objects.storage(where), count);
     }
     /// One that was read, which is moved away.
     T take(std::size_t i) noexcept { return elements_.take(i); }
@@ -194,16 +190,12 @@ public:
             }
         });
     }
-    template <class Parts, class LocationAt>
-    void put_in(Parts& parts, std::size_t count, LocationAt location_at) noexcept {
-        std::size_t next = 0;
-        for_each_run(count, location_at, [&](location first, std::size_t length) {
-            parts.objects.unpoison_objects(first, length);
-            const row_address place = parts.objects.storage(first);
-            for_each_column([&]<std::size_t Column>(auto& column) {
-                column.elements.put_in(next, place.memory<type_at<Column, Cs...>>(Column), length);
-            });
-            next += length;
+    template <class Parts>
+    void put_in(Parts& parts, std::size_t first, location where, std::size_t count = 1) noexcept {
+        parts.objects.unpoison_objects(where, count);
+        const row_address place = parts.objects.storage(where);
+        for_each_column([&]<std::size_t Column>(auto& column) {
+            column.elements.put_in(first, place.memory<type_at<Column, Cs...>>(Column), count);
         });
     }
     void forget(bool moved) noexcept {

@@ -13,6 +13,11 @@
 
 namespace handlepool::detail {
 
+/// Whether a slot of this generation has an object.
+constexpr bool lives(std::uint32_t generation) noexcept {
+    return generation % 2 != 0;
+}
+
 /// A pool as a snapshot has it, but for what its objects contain: whatever decides which handles are valid,
 /// and which ones come next. docs/snapshot_format.md has the bytes.
 ///

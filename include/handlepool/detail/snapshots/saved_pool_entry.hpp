@@ -83,7 +83,11 @@ public:
     void make_room() override { loader::make_room(*cut_, pool_); }
     void apply() noexcept override {
         loader::rewrite(*cut_, pool_, [this](auto location_at) {
-            objects_.put_in(cut_->parts(), pool_.owners.size(), location_at);
+            std::size_t next = 0;
+            for_each_run(pool_.owners.size(), location_at, [&](location first, std::size_t length) {
+                objects_.put_in(cut_->parts(), next, first, length);
+                next += length;
+            });
         });
     }
     void tell() noexcept override {
