@@ -114,7 +114,7 @@ public:
                                   std::string_view origin = "in memory");
 
     /// Goes on to the frame of a delta. What it has under other names than those that were added is passed
-    /// over, and what it doesn't name stays as it is.
+    /// over, as are its containers and stores; what it doesn't name stays as it is.
     ///
     /// Linear in the delta. Where slots were taken or freed, also in the slots that wait in the freelist;
     /// where objects of a stable pool were born, in its groups of places; where objects of a pool that keeps
