@@ -26,6 +26,7 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -476,6 +477,59 @@ TEST(replica, follows_objects_of_types_that_are_known_at_run_time) {
     replica follower;
     follower.add("raw", raw);
     expect_the_same_frames(follower, told, [&] { return numbers_of(raw); });
+}
+
+std::vector<std::pair<std::uint64_t, std::uint64_t>> ids_of(pool<told_number>& numbers) {
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> all;
+    for (const auto& [handle, object] : numbers.entries()) {
+        all.emplace_back(handle.value(), object.id);
+    }
+    return all;
+}
+
+TEST(replica, has_slots_for_its_only_thread_that_threads_of_the_origin_had_claimed) {
+    const pool_options options{.name = "numbers", .capacity = 3'000, .reuse_delay = 0, .pool_id = 99};
+    told_frames<std::uint64_t> told;
+    {
+        pool<told_number> numbers(options);
+        change_log log(numbers);
+        snapshot saved;
+        saved.add("numbers", numbers);
+        delta_recorder recorder;
+        recorder.add("numbers", log);
+        std::vector<handle<told_number>> ever;
+        const auto some_steps = [&] {
+            std::thread([&] {
+                for (int i = 0; i != 3; ++i) {
+                    ever.push_back(numbers.emplace(told_number{ever.size(), 0}));
+                }
+            }).join();
+            numbers.erase(ever[ever.size() / 2]);
+            ever.push_back(numbers.emplace(told_number{ever.size(), 0}));
+        };
+        some_steps();
+        saved.save(told.snapshot);
+        recorder.begin(0);
+        for (std::uint64_t i = 1; i != 40; ++i) {
+            some_steps();
+            delta_bytes delta;
+            recorder.append(i, delta);
+            told.frames.push_back({std::move(delta), ids_of(numbers)});
+        }
+    }
+    pool<told_number> numbers(options);
+    replica follower;
+    follower.add("numbers", numbers);
+    expect_the_same_frames(follower, told, [&] { return ids_of(numbers); });
+    follower.take_over();
+    std::set<std::uint64_t> taken;
+    for (const auto& [handle, id] : numbers.entries()) {
+        taken.insert(handle.index());
+    }
+    while (taken.size() != 2'000) {
+        ASSERT_TRUE(taken.insert(numbers.emplace().index()).second);
+    }
+    EXPECT_EQ(*taken.rbegin(), 1'999U); // so none of the others was lost
 }
 
 struct number_today {
