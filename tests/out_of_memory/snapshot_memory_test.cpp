@@ -102,7 +102,10 @@ TEST_P(snapshot_memory, numbers_that_have_no_room_are_not_read) {
     std::size_t failures = 0;
     with_each_allocation_failing(GetParam(), [&](memory_shortage& short_of) {
         std::size_t found = 0;
-        if (short_of.hits([&] { found = snapshot_blocks(bytes, "a.save").all().size(); })) {
+        if (short_of.hits([&] {
+                const snapshot_blocks blocks(bytes, "a.save");
+                found = blocks.all().size();
+            })) {
             ++failures;
         } else {
             EXPECT_EQ(found, 1U);
