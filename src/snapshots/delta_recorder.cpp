@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "added_part.hpp"
 #include "delta_frames.hpp"
 #include "settled_entries.hpp"
 #include "snapshot_format.hpp"
@@ -8,7 +9,6 @@
 #include <handlepool/detail/text/text.hpp>
 #include <handlepool/snapshots/delta_recorder.hpp>
 
-#include <algorithm>
 #include <stdexcept>
 #include <string>
 
@@ -19,11 +19,6 @@ detail::recorded_entry::~recorded_entry() = default;
 detail::recorded_whole::~recorded_whole() = default;
 
 namespace {
-
-[[noreturn]] void refuse_part(std::string_view name, const std::string& problem) {
-    detail::throw_exception(
-        std::invalid_argument("delta_recorder, '" + detail::printable(name) + "': " + problem));
-}
 
 using entry_list = std::vector<std::unique_ptr<detail::recorded_entry>>;
 
@@ -95,10 +90,7 @@ delta_recorder::delta_recorder() = default;
 delta_recorder::~delta_recorder() = default;
 
 void delta_recorder::require_bytes(bool consists_of_bytes, std::string_view name) {
-    if (!consists_of_bytes) {
-        refuse_part(name, "a raw_type with a function to relocate or destroy objects is no type of such that "
-                          "consist of bytes");
-    }
+    detail::require_bytes_in("delta_recorder", name, consists_of_bytes);
 }
 
 std::string delta_recorder::checked_name(std::string_view name) const {
@@ -106,15 +98,9 @@ std::string delta_recorder::checked_name(std::string_view name) const {
         detail::throw_exception(std::logic_error("delta_recorder, '" + detail::printable(name) +
                                                  "': nothing can be added after begin()"));
     }
-    if (const auto problem = detail::problem_of_name(name)) {
-        refuse_part(name, *problem);
-    }
+    detail::require_free_name("delta_recorder", name, entries_);
     if (name == detail::frames_name) {
-        refuse_part(name, "under this name a delta has its number");
-    }
-    if (std::any_of(entries_.begin(), entries_.end(),
-                    [name](const auto& each) { return each->name() == name; })) {
-        refuse_part(name, "something has been added under this name already");
+        detail::refuse_part("delta_recorder", name, "under this name a delta has its number");
     }
     return std::string(name);
 }

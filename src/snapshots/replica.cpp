@@ -92,7 +92,7 @@ std::vector<std::string> replica::load(std::span<const std::byte> snapshot, std:
     }
     has_begun_ = true;
     frame_.reset();
-    std::vector<std::string> unknown = whole_.load(snapshot, origin);
+    std::vector<std::string> unknown = whole_.load(blocks, origin);
     for (const auto& each : parts_) {
         detail::block_reader from(*blocks.find(each->name()), origin);
         each->begin(from);

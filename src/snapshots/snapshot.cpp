@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "added_part.hpp"
 #include "settled_entries.hpp"
 #include "snapshot_format.hpp"
 
@@ -10,7 +11,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <stdexcept>
 
 namespace handlepool {
 
@@ -18,10 +18,6 @@ namespace handlepool {
 detail::snapshot_entry::~snapshot_entry() = default;
 
 namespace {
-
-[[noreturn]] void refuse(std::string_view name, const std::string& problem) {
-    detail::throw_exception(std::invalid_argument("snapshot, '" + detail::printable(name) + "': " + problem));
-}
 
 std::string text_of(detail::block_kind kind) {
     constexpr std::string_view names[] = {"an end",  "a pool", "a container",
@@ -182,19 +178,18 @@ snapshot::snapshot() = default;
 snapshot::~snapshot() = default;
 
 void snapshot::require_bytes(bool consists_of_bytes, std::string_view name) {
-    if (!consists_of_bytes) {
-        refuse(name, "a raw_type with a function to relocate or destroy objects is no type of such that "
-                     "consist of bytes");
-    }
+    detail::require_bytes_in("snapshot", name, consists_of_bytes);
 }
 
 void snapshot::require_columns(std::span<const std::string_view> columns, std::string_view name) {
     for (auto each = columns.begin(); each != columns.end(); ++each) {
         if (const auto problem = detail::problem_of_name(*each)) {
-            refuse(name, "of a column, " + *problem);
+            detail::refuse_part("snapshot", name, "of a column, " + *problem);
         }
         if (std::find(columns.begin(), each, *each) != each) {
-            refuse(name, "two columns have the name '" + detail::printable(*each) + "'; each needs its own");
+            detail::refuse_part("snapshot", name,
+                                "two columns have the name '" + detail::printable(*each) +
+                                    "'; each needs its own");
         }
     }
 }
@@ -205,12 +200,7 @@ bool snapshot::has(std::string_view name) const noexcept {
 }
 
 std::string snapshot::checked_name(std::string_view name) const {
-    if (const auto problem = detail::problem_of_name(name)) {
-        refuse(name, *problem);
-    }
-    if (has(name)) {
-        refuse(name, "something has been added under this name already");
-    }
+    detail::require_free_name("snapshot", name, entries_);
     return std::string(name);
 }
 
@@ -229,7 +219,10 @@ captured_snapshot snapshot::capture(std::vector<std::byte> memory) {
 }
 
 std::vector<std::string> snapshot::load(std::span<const std::byte> bytes, std::string_view origin) {
-    const detail::snapshot_blocks blocks(bytes, origin);
+    return load(detail::snapshot_blocks(bytes, origin), origin);
+}
+
+std::vector<std::string> snapshot::load(const detail::snapshot_blocks& blocks, std::string_view origin) {
     std::vector<std::string> unknown;
     for (const detail::snapshot_block& block : blocks.all()) {
         if (!has(block.name)) {

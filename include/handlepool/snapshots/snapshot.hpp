@@ -15,6 +15,7 @@
 #include <handlepool/detail/snapshots/saved_type.hpp>
 #include <handlepool/detail/snapshots/saved_value_entry.hpp>
 #include <handlepool/detail/snapshots/snapshot_entry.hpp>
+#include <handlepool/detail/snapshots/snapshot_reader.hpp>
 #include <handlepool/fwd.hpp>
 #include <handlepool/pool_base.hpp>
 #include <handlepool/row.hpp>
@@ -233,6 +234,11 @@ private:
         own(std::make_unique<detail::saved_value_entry<Value, Archive, Steps...>>(
             checked_name(name), value, std::move(archive), std::tuple<Steps...>(std::move(steps)...)));
     }
+
+    friend class replica;
+
+    /// The same of bytes whose container was read.
+    std::vector<std::string> load(const detail::snapshot_blocks& blocks, std::string_view origin);
 
     static void require_bytes(bool consists_of_bytes, std::string_view name);
     static void require_columns(std::span<const std::string_view> columns, std::string_view name);

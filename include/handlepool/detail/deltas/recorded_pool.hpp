@@ -58,13 +58,7 @@ public:
           edited_(label(core, " edited slots"), core.geometry().slot_limit) {}
 
     void lock() override { cut_.emplace(core_); }
-    bool settle() override {
-        const bool waits = !cut_type::is_idle(core_);
-        if (waits) {
-            cut_->compact();
-        }
-        return waits;
-    }
+    bool settle() override { return cut_->settle(); }
     void begin() override {
         const cut_type& cut = *cut_;
         saved_pool pool = pool_saver<Config>::describe(cut);

@@ -83,6 +83,15 @@ public:
         }
     }
 
+    /// The same if anything was created or erased since. Returns whether there was anything.
+    bool settle() {
+        const bool waits = !is_idle(pool_);
+        if (waits) {
+            compact();
+        }
+        return waits;
+    }
+
     /// How often a pool_cut has made another pool of it.
     std::uint64_t rewrites() const noexcept { return pool_.rewrites_; }
     void count_rewrite() noexcept { ++pool_.rewrites_; }

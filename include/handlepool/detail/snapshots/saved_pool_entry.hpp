@@ -66,13 +66,7 @@ public:
     const saved_pool* pool() const noexcept override { return &pool_; }
     void add_unknown(std::vector<std::string>& names) const override { objects_.add_unknown(name(), names); }
     void lock() override { cut_.emplace(core_); }
-    bool settle() override {
-        const bool waits = !cut_type::is_idle(core_);
-        if (waits) {
-            cut_->compact();
-        }
-        return waits;
-    }
+    bool settle() override { return cut_->settle(); }
     bool clear() override {
         const bool lived = cut_->clear();
         if (lived || !cut_type::is_idle(core_)) {
