@@ -29,8 +29,8 @@ std::uint64_t content_hash::value() const noexcept {
     return XXH3_64bits_digest(&state_->hash);
 }
 
-std::uint64_t content_hash_of(std::span<const std::byte> bytes) noexcept {
-    return XXH3_64bits(bytes.data(), bytes.size());
+std::uint64_t content_hash_of(std::span<const std::byte> bytes, std::uint64_t seed) noexcept {
+    return XXH3_64bits_withSeed(bytes.data(), bytes.size(), seed);
 }
 
 } // namespace handlepool::detail

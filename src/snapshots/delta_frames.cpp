@@ -9,7 +9,7 @@
 
 namespace handlepool::detail {
 
-delta_frames read_frames(const snapshot_blocks& delta, std::string_view origin, std::uint64_t follows) {
+delta_frames read_frames(const snapshot_blocks& delta, std::string_view origin) {
     const snapshot_block* const block = delta.find(frames_name);
     if (block == nullptr || block->kind != block_kind::frames) {
         throw_exception(invalid_snapshot("snapshot '" + printable(origin) +
@@ -22,6 +22,11 @@ delta_frames read_frames(const snapshot_blocks& delta, std::string_view origin, 
     from.require_that(frames.before < frames.after, sizeof frames.after,
                       "the delta leads from frame " + std::to_string(frames.before) + " to frame " +
                           std::to_string(frames.after) + ", which does not come after it");
+    return frames;
+}
+
+delta_frames read_frames(const snapshot_blocks& delta, std::string_view origin, std::uint64_t follows) {
+    const delta_frames frames = read_frames(delta, origin);
     if (frames.before != follows) {
         throw_exception(frame_gap("snapshot '" + printable(origin) + "': the delta leads from frame " +
                                       std::to_string(frames.before) + " to frame " +

@@ -29,7 +29,10 @@ inline void write(snapshot_writer& to, const delta_frames& frames) {
 /// Throws invalid_snapshot.
 void require_delta_version(const block_reader& from, const snapshot_block& block);
 
-/// The frames of a delta that is to follow this frame. Throws frame_gap, invalid_snapshot and std::bad_alloc.
+/// The frames of a delta. Throws invalid_snapshot and std::bad_alloc.
+delta_frames read_frames(const snapshot_blocks& delta, std::string_view origin);
+
+/// The same of one that is to follow this frame. Throws frame_gap, too.
 delta_frames read_frames(const snapshot_blocks& delta, std::string_view origin, std::uint64_t follows);
 
 } // namespace handlepool::detail

@@ -11,7 +11,8 @@
 namespace handlepool::detail {
 
 /// XXH3 of 64 bits: faster than memory, and sees each damage of a disk, but no forgery.
-HANDLEPOOL_EXPORT std::uint64_t content_hash_of(std::span<const std::byte> bytes) noexcept;
+HANDLEPOOL_EXPORT std::uint64_t content_hash_of(std::span<const std::byte> bytes,
+                                                std::uint64_t seed = 0) noexcept;
 
 /// The same of bytes that come in pieces.
 class HANDLEPOOL_EXPORT content_hash {

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <handlepool/detail/base/config.hpp>
+
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <vector>
+
+namespace handlepool::detail {
+
+/// A delta, and the frames between which it lies.
+struct published_delta {
+    std::uint64_t before = 0;
+    std::uint64_t frame = 0;
+    std::vector<std::byte> bytes{};
+};
+
+/// What bytes say of themselves. Linear. Throws invalid_snapshot for bytes that are no delta, and
+/// std::bad_alloc.
+HANDLEPOOL_EXPORT published_delta read_published_delta(std::vector<std::byte> bytes);
+
+/// Deltas on their way from the thread of the frames to the one that publishes them.
+class HANDLEPOOL_EXPORT delta_queue {
+public:
+    /// Of any thread. Throws std::bad_alloc; then nothing has changed.
+    void push(published_delta delta);
+
+    /// Ends all waits, now and later. Of any thread.
+    void stop() noexcept;
+
+    /// Returns when there is a delta, when the time has come, or after stop(). This and what follows are of
+    /// the thread that publishes.
+    void wait_until(std::chrono::steady_clock::time_point time);
+
+    bool is_stopped() const noexcept;
+
+    /// The oldest one, or null. It stays where it is until pop().
+    const published_delta* front() const noexcept;
+    void pop() noexcept;
+
+    /// So many bytes wait.
+    std::size_t bytes() const noexcept;
+
+private:
+    mutable std::mutex mutex_;
+    std::condition_variable changed_;
+    std::deque<published_delta> deltas_;
+    std::size_t bytes_ = 0;
+    bool is_stopped_ = false;
+};
+
+} // namespace handlepool::detail

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+#include "delta_frames.hpp"
+
+#include <handlepool/detail/followers/delta_queue.hpp>
+#include <handlepool/detail/snapshots/snapshot_reader.hpp>
+
+#include <utility>
+
+namespace handlepool::detail {
+
+published_delta read_published_delta(std::vector<std::byte> bytes) {
+    const delta_frames frames = read_frames(snapshot_blocks(bytes, "a delta"), "a delta");
+    return {.before = frames.before, .frame = frames.after, .bytes = std::move(bytes)};
+}
+
+void delta_queue::push(published_delta delta) {
+    {
+        const std::lock_guard lock(mutex_);
+        const std::size_t size = delta.bytes.size();
+        deltas_.push_back(std::move(delta));
+        bytes_ += size;
+    }
+    changed_.notify_one();
+}
+
+void delta_queue::stop() noexcept {
+    {
+        const std::lock_guard lock(mutex_);
+        is_stopped_ = true;
+    }
+    changed_.notify_one();
+}
+
+void delta_queue::wait_until(std::chrono::steady_clock::time_point time) {
+    std::unique_lock lock(mutex_);
+    changed_.wait_until(lock, time, [this] { return is_stopped_ || !deltas_.empty(); });
+}
+
+bool delta_queue::is_stopped() const noexcept {
+    const std::lock_guard lock(mutex_);
+    return is_stopped_;
+}
+
+const published_delta* delta_queue::front() const noexcept {
+    const std::lock_guard lock(mutex_);
+    return deltas_.empty() ? nullptr : &deltas_.front();
+}
+
+void delta_queue::pop() noexcept {
+    const std::lock_guard lock(mutex_);
+    bytes_ -= deltas_.front().bytes.size();
+    deltas_.pop_front(); // its memory goes back under the lock, which nobody holds for long
+}
+
+std::size_t delta_queue::bytes() const noexcept {
+    const std::lock_guard lock(mutex_);
+    return bytes_;
+}
+
+} // namespace handlepool::detail
