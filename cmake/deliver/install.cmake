@@ -24,7 +24,7 @@ handlepool_install(core handlepool)
 foreach(component IN LISTS handlepool_components)
     handlepool_install(${component} handlepool_${component})
 endforeach()
-foreach(library IN ITEMS handlepool_time handlepool_snapshots handlepool_service handlepool_properties handlepool_c)
+foreach(library IN ITEMS handlepool_time handlepool_snapshots handlepool_service handlepool_properties handlepool_c handlepool_redis)
     if(BUILD_SHARED_LIBS AND TARGET ${library} AND NOT DEFINED CMAKE_INSTALL_RPATH)
         # It stands beside the pools' library, wherever the two are moved.
         set_target_properties(${library} PROPERTIES INSTALL_RPATH $ORIGIN)

@@ -8,6 +8,7 @@
 # By their names in CMake. Boost has no file for its headers, which stand where compilers look.
 set(handlepool_pkg_config_names
     "fmt::fmt" "fmt >= ${handlepool_fmt_arguments}"
+    "hiredis" "hiredis"
     "TBB::tbb" "tbb >= ${handlepool_TBB_arguments}"
     "Boost::headers" "")
 

@@ -29,6 +29,7 @@ class HandlepoolConan(ConanFile):
         "with_fmt": [True, False],
         "with_boost": [True, False],
         "with_c": [True, False],  # a shared library always
+        "with_redis": [True, False],
     }
     default_options = {
         "shared": False,
@@ -42,6 +43,7 @@ class HandlepoolConan(ConanFile):
         "with_fmt": False,
         "with_boost": False,
         "with_c": False,
+        "with_redis": False,
     }
 
     # The recipe stands in the source tree that it builds.
@@ -52,9 +54,9 @@ class HandlepoolConan(ConanFile):
     # Those of the library, in the order of its CMake files.
     @property
     def _components(self):
-        names = ("time", "snapshots", "service", "tbb", "fmt", "boost", "properties", "c")
+        names = ("time", "snapshots", "service", "tbb", "fmt", "boost", "properties", "c", "redis")
         wanted = [name for name in names if self.options.get_safe(f"with_{name}")]
-        for below, above in (("service", {"tbb", "c"}), ("time", {"snapshots"})):
+        for below, above in (("service", {"tbb", "c"}), ("snapshots", {"redis"}), ("time", {"snapshots"})):
             if above & set(wanted) and below not in wanted:
                 wanted = [below, *wanted]
         return wanted
@@ -91,6 +93,8 @@ class HandlepoolConan(ConanFile):
             self.requires("boost/[>=1.81 <2]", visible="boost" in self._components, options={"header_only": True})
         if "snapshots" in self._components:
             self.requires("xxhash/[>=0.8 <1]", visible=False)
+        if "redis" in self._components:
+            self.requires("hiredis/[>=1.0 <2]")
         if "tbb" in self._components:
             self.requires("onetbb/[>=2021.8 <2023]", transitive_headers=True)
 
@@ -137,10 +141,11 @@ class HandlepoolConan(ConanFile):
             "tbb": ["service", "onetbb::onetbb"],
             "fmt": ["handlepool", "fmt::fmt"],
             "boost": ["handlepool", "boost::headers"],
+            "redis": ["snapshots", "hiredis::hiredis"],
             "c": ["service"] if self.options.shared else [],  # else it contains them
         }
         for name in self._components:
             component = self.cpp_info.components[name]
             component.set_property("pkg_config_name", f"handlepool_{name}{suffix}")
             component.requires = requires[name]
-            component.libs = [f"handlepool_{name}{suffix}"] if name in ("time", "snapshots", "service", "properties", "c") else []
+            component.libs = [f"handlepool_{name}{suffix}"] if name in ("time", "snapshots", "service", "properties", "c", "redis") else []

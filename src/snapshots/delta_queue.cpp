@@ -31,9 +31,24 @@ void delta_queue::stop() noexcept {
     changed_.notify_one();
 }
 
+void delta_queue::wake() noexcept {
+    {
+        const std::lock_guard lock(mutex_);
+        is_woken_ = true;
+    }
+    changed_.notify_one();
+}
+
 void delta_queue::wait_until(std::chrono::steady_clock::time_point time) {
     std::unique_lock lock(mutex_);
-    changed_.wait_until(lock, time, [this] { return is_stopped_ || !deltas_.empty(); });
+    changed_.wait_until(lock, time, [this] { return is_woken_ || is_stopped_ || !deltas_.empty(); });
+    is_woken_ = false;
+}
+
+void delta_queue::pause_until(std::chrono::steady_clock::time_point time) {
+    std::unique_lock lock(mutex_);
+    changed_.wait_until(lock, time, [this] { return is_woken_ || is_stopped_; });
+    is_woken_ = false;
 }
 
 bool delta_queue::is_stopped() const noexcept {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include "../shared/refusal_text.hpp"
 #include "journal_format.hpp"
-#include "refusal_text.hpp"
 #include "snapshot_format.hpp"
 
 #include <handlepool/detail/base/throw_exception.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "refusal_text.hpp"
+#include "../shared/refusal_text.hpp"
 #include "snapshot_format.hpp"
 
 #include <handlepool/detail/base/throw_exception.hpp>

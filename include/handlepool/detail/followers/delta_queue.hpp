@@ -33,9 +33,14 @@ public:
     /// Ends all waits, now and later. Of any thread.
     void stop() noexcept;
 
-    /// Returns when there is a delta, when the time has come, or after stop(). This and what follows are of
-    /// the thread that publishes.
+    /// Ends one wait, now or the next. Of any thread.
+    void wake() noexcept;
+
+    /// Returns when there is a delta, when the time has come, and after wake() or stop(). This and what
+    /// follows are of the thread that publishes.
     void wait_until(std::chrono::steady_clock::time_point time);
+    /// The same whether there is a delta or not.
+    void pause_until(std::chrono::steady_clock::time_point time);
 
     bool is_stopped() const noexcept;
 
@@ -51,6 +56,7 @@ private:
     std::condition_variable changed_;
     std::deque<published_delta> deltas_;
     std::size_t bytes_ = 0;
+    bool is_woken_ = false;
     bool is_stopped_ = false;
 };
 

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <handlepool/detail/base/config.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+namespace handlepool {
+
+/// The right to append to a log of frames. One process has it; when that has not been heard of for so long,
+/// another one may take it, from the frame where the log ends.
+struct redis_lease {
+    std::uint64_t token = 0; ///< larger than that of each earlier lease of the log
+    std::string id{};        ///< in the log: the token, and a random number, for a log that was set back
+    std::chrono::milliseconds time_to_live{0};
+    std::optional<std::uint64_t> frame{}; ///< where the log ends; nothing for one that was never begun
+    std::uint64_t history = 0;            ///< what led there: a hash of all deltas
+};
+
+/// Another process has taken the lease: what this one has not published yet never will be. Whoever wants to
+/// go on follows the log again.
+class HANDLEPOOL_EXPORT lease_lost : public std::runtime_error {
+public:
+    using std::runtime_error::runtime_error;
+};
+
+} // namespace handlepool
