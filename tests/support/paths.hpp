@@ -15,6 +15,7 @@ extern const char* const sources;
 // Programs and libraries that tests start, load or record.
 extern const char* const coherence_program;
 extern const char* const failing_stress_program;
+extern const char* const failover_program;
 extern const char* const journal_program;
 extern const char* const late_session;
 extern const char* const peers_program;
