@@ -21,6 +21,7 @@ extern const char* const late_session;
 extern const char* const peers_program;
 extern const char* const record_fixture;
 extern const char* const record_library;
+extern const char* const redis_guide_program;
 /// Empty where nothing can be linked statically.
 extern const char* const static_record_fixture;
 extern const char* const stress_program;
