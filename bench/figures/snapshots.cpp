@@ -2,6 +2,7 @@
 
 // What it costs to write a pool down, and to take it up again; and to follow it elsewhere.
 
+#include <handlepool/detail/followers/delta_queue.hpp>
 #include <handlepool/pool.hpp>
 #include <handlepool/snapshots/delta_recorder.hpp>
 #include <handlepool/snapshots/replica.hpp>
@@ -15,6 +16,8 @@
 #include <bench/tools/suite.hpp>
 #include <bench/tools/table.hpp>
 #include <benchmark/benchmark.h>
+#include <nlohmann/json.hpp>
+#include <support/programs/run_program.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -22,6 +25,8 @@
 #include <cstring>
 #include <iterator>
 #include <random>
+#include <stdexcept>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -102,6 +107,7 @@ struct told_frames {
         std::shuffle(handles.begin(), handles.end(), random);
         handlepool::snapshot all;
         handlepool::delta_recorder recorder;
+        handlepool::detail::delta_queue queue;
         all.add("bench", origin);
         recorder.add("bench", log);
         all.save(snapshot);
@@ -112,12 +118,19 @@ struct told_frames {
             for (const auto each : edited) {
                 ++log.edit(each)->words[frame % 8];
             }
-            recorder.append(frame, deltas.emplace_back());
+            std::vector<std::byte> delta;
+            nanoseconds.push_back(nanoseconds_of([&] {
+                recorder.append(frame, delta);
+                queue.push(handlepool::detail::read_published_delta(std::move(delta)));
+            }));
+            deltas.push_back(queue.front()->bytes);
+            queue.pop();
         }
     }
 
     std::vector<std::byte> snapshot;
     std::vector<std::vector<std::byte>> deltas;
+    std::vector<double> nanoseconds; // to record each, and to hand it to a thread that publishes
 };
 
 void apply_deltas(benchmark::State& state, table& results) {
@@ -138,6 +151,24 @@ void apply_deltas(benchmark::State& state, table& results) {
     }
     const quartiles found(times);
     results.record(figure::deltas_apply, found.median, found.spread());
+}
+
+/// Per cent of a frame of the example with as many entities.
+void record_deltas(benchmark::State& state, table& results) {
+    std::vector<double> shares;
+    for ([[maybe_unused]] const auto round : state) {
+        const quartiles recorded(told_frames(50).nanoseconds);
+        const auto example = handlepool::support::run_program(
+            {HANDLEPOOL_ASTEROIDS, "--entities", "100000", "--frames", "100", "--threads", "2", "--json"});
+        if (example.status != 0) {
+            throw std::runtime_error("asteroids failed: " + example.errors);
+        }
+        const auto frame = nlohmann::json::parse(example.output).at("frame_milliseconds").at("median");
+        shares.push_back(100 * recorded.median / (frame.get<double>() * 1e6));
+        state.SetIterationTime(recorded.median * 1e-9);
+    }
+    const quartiles found(shares);
+    results.record(figure::deltas_record, found.median, found.spread());
 }
 
 } // namespace
@@ -165,6 +196,8 @@ void register_snapshots(table& results, std::size_t rounds) {
         against_copy(state, results, figure::snapshots_load_over,
                      [](saved_pool& pool) { return nanoseconds_of([&] { pool.load(); }); });
     });
+    register_with(std::min<std::size_t>(rounds, 9))( // each runs the example
+        "deltas record/100000", [&results](auto& state) { record_deltas(state, results); });
     add("deltas apply/100000", [&results](auto& state) { apply_deltas(state, results); });
 }
 

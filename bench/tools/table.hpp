@@ -61,6 +61,7 @@ enum class figure : std::size_t {
     snapshots_load_over,
     deltas_apply,
     deltas_bytes,
+    deltas_record,
     churn_1k,
     churn_10k,
     churn_100k,
