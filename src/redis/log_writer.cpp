@@ -91,11 +91,11 @@ bool log_writer::is_snapshot_due() const noexcept {
 
 void log_writer::begin_upload() {
     accept(log_.renew(lease_)); // to save takes its time
-    upload next{.stored = {}, .bytes = world_->save()};
-    next.stored = {.key = log_.new_snapshot_key(world_->position().frame),
-                   .bytes = next.bytes.size(),
-                   .position = world_->position()};
-    upload_ = std::move(next);
+    std::vector<std::byte> bytes = world_->save();
+    stored_snapshot stored{.key = log_.new_snapshot_key(world_->position().frame),
+                           .bytes = bytes.size(),
+                           .position = world_->position()};
+    upload_ = upload{.stored = std::move(stored), .bytes = std::move(bytes)};
 }
 
 void log_writer::go_on_with_upload() {

@@ -112,7 +112,9 @@ redis_log::redis_log(redis_address address, std::string_view name) : address_(st
         throw_exception(std::invalid_argument("the name of a log is '" + printable(name) +
                                               "'; it may have no braces, and not be empty"));
     }
-    prefix_ = "{" + std::string(name) + "}:";
+    prefix_ = '{';
+    prefix_ += name;
+    prefix_ += "}:";
     log_ = prefix_ + "log";
     lease_ = prefix_ + "lease";
     frames_ = prefix_ + "frames";
