@@ -50,6 +50,9 @@ set(rules "--world: ${folder} has a world of 1000 entities with seed 1, and can'
 refuse("${rules} 1001 entities and seed 1" --entities 1001 --world ${folder})
 refuse("${rules} 1000 entities and seed 2" --entities 1000 --seed 2 --world ${folder})
 refuse("--frames: ${folder} has 100 frames already, and can't be led to frame 99" --entities 1000 --frames 99 --world ${folder})
+file(WRITE ${folder}_file "")
+refuse("--world: ${folder}_file/space can't be made: Not a directory" --world ${folder}_file/space)
+file(REMOVE ${folder}_file)
 run(found --frames 100 --world ${folder}) # as it was
 if(NOT found STREQUAL expected)
     message(FATAL_ERROR "${found} after refusals, and ${expected} before")

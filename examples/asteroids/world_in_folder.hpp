@@ -27,6 +27,7 @@
 #include <optional>
 #include <random>
 #include <stdexcept>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -46,7 +47,8 @@ class world_in_folder {
 
 public:
     /// Of a world without objects, which must outlive it. Another thread calls `appended(frame)` when nothing
-    /// but a crash of the system can undo that frame any more: it is the time to tell others of it.
+    /// but a crash of the system can undo that frame any more: it is the time to tell others of it. Throws
+    /// std::system_error if the folder is not there and can't be made.
     world_in_folder(world& space, std::filesystem::path folder, std::uint64_t snapshot_every,
                     std::function<void(std::uint64_t)> appended = {})
         : space_(space),
@@ -60,7 +62,11 @@ public:
             all_.add(name, log.pool());
             changes_.add(name, log);
         });
-        std::filesystem::create_directories(folder_);
+        std::error_code error;
+        std::filesystem::create_directories(folder_, error);
+        if (error) {
+            throw std::system_error(error, "--world: " + folder_.string() + " can't be made");
+        }
     }
 
     /// Makes the world what it was after the last frame that the folder has. Returns whether it has any.

@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <mutex>
 #include <system_error>
 #include <vector>
 
@@ -61,7 +62,7 @@ struct message {
     }
 };
 
-/// Says it through the standard output.
+/// Says it through the standard output. Any thread.
 inline void say(const message& said, const std::vector<birth>& born = {},
                 const std::vector<std::uint64_t>& ended = {}) {
     std::vector<std::byte> bytes(said.bytes());
@@ -75,6 +76,8 @@ inline void say(const message& said, const std::vector<birth>& born = {},
     add(&said, sizeof said);
     add(born.data(), born.size() * sizeof(birth));
     add(ended.data(), ended.size() * sizeof(std::uint64_t));
+    static std::mutex turns; // long messages would mix
+    const std::scoped_lock turn(turns);
     if (::write(STDOUT_FILENO, bytes.data(), bytes.size()) != static_cast<ssize_t>(bytes.size())) {
         throw std::system_error(errno, std::generic_category(), "the pipe");
     }
