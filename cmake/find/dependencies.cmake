@@ -17,7 +17,7 @@ set(handlepool_c_needs ${handlepool_service_needs} exceptions)
 set(handlepool_redis_needs ${handlepool_snapshots_needs} hiredis exceptions)
 set(handlepool_all_components time snapshots service tbb fmt boost properties c redis)
 # Each example builds on its own; this is what all of them need.
-set(handlepool_examples_needs ${handlepool_tbb_needs} exceptions Boost Lua Vulkan Python CLI11)
+set(handlepool_examples_needs ${handlepool_tbb_needs} ${handlepool_snapshots_needs} exceptions Boost Lua Vulkan Python CLI11)
 
 set(handlepool_left_out)
 
@@ -82,9 +82,7 @@ foreach(part IN ITEMS TESTS STRESS BENCH MODELS FUZZERS)
     set(handlepool_${part}_components ${handlepool_needed_components})
 endforeach()
 list(REMOVE_ITEM handlepool_STRESS_components snapshots boost properties c)
-foreach(part IN ITEMS BENCH MODELS)
-    list(REMOVE_ITEM handlepool_${part}_components snapshots)
-endforeach()
+list(REMOVE_ITEM handlepool_MODELS_components snapshots)
 
 # The harness can be built with some of its commands.
 set(handlepool_left_out_commands ${handlepool_all_commands})

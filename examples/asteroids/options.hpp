@@ -25,6 +25,8 @@ struct options {
     std::uint64_t seed = 1;
     std::string picture;
     std::string trace;
+    std::string world;
+    std::uint64_t snapshot_every = 100;
     bool json = false;
 };
 
@@ -41,7 +43,8 @@ inline void add_options(CLI::App& app, options& chosen) {
     app.option_defaults()->always_capture_default();
     app.add_option("--entities", chosen.entities, "Objects of all kinds together, about")
         ->check(CLI::Range(100, 10'000'000));
-    app.add_option("--frames", chosen.frames, "Frames to simulate")->check(CLI::Range(1, 1'000'000));
+    app.add_option("--frames", chosen.frames, "Frames to simulate, with those that --world has already")
+        ->check(CLI::Range(1, 1'000'000));
     app.add_option("--threads", chosen.threads, "Threads that run the tasks")->check(CLI::Range(1, 256));
     app.add_option("--seed", chosen.seed, "The same seed makes the same world, with any number of threads")
         ->check(CLI::Range(std::int64_t{0}, std::numeric_limits<std::int64_t>::max()));
@@ -50,10 +53,19 @@ inline void add_options(CLI::App& app, options& chosen) {
     app.add_option("--trace", chosen.trace,
                    "Record what ran when into this file, for chrome://tracing or ui.perfetto.dev")
         ->check(check_writable);
+    auto* const folder =
+        app.add_option("--world", chosen.world,
+                       "Keep the world in this folder, and go on from the last frame that was written there");
+    app.add_option(
+           "--snapshot-every", chosen.snapshot_every,
+           "Frames from a snapshot of the world to the next; between them a journal has their changes")
+        ->needs(folder)
+        ->check(CLI::Range(1, 1'000'000));
     app.add_flag("--json", chosen.json, "Print the results as JSON");
     app.footer(
         "Example:\n"
-        "  asteroids --entities 100000 --frames 500 --threads 2 --picture space.svg --trace trace.json");
+        "  asteroids --entities 100000 --frames 500 --threads 2 --picture space.svg --trace trace.json\n"
+        "  asteroids --frames 100000 --world space   # again and again, however it ends");
 }
 
 /// Calls `work(options)` with what the command line says, on so many threads. Returns the exit code of the

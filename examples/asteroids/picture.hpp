@@ -186,7 +186,7 @@ private:
 /// All objects of the last frame.
 template <class World>
 picture draw(const World& space) {
-    picture map(space.side, "asteroids", fmt::format("frame {}", space.pools.frames() - 1));
+    picture map(space.side, "asteroids", fmt::format("frame {}", space.frames - 1));
     map.add_dots("debris", "#e0532f", 1.6F, space.dust);
     map.add_discs("rocks", "#96846a", space.rocks);
     map.add_trails("projectiles", "#ffe066", 1, 1.5F, space.projectiles);
