@@ -27,7 +27,7 @@
 // A pool with a container of each kind, all of which a replica follows.
 namespace handlepool::test {
 
-struct name_archive {
+struct followed_name_archive {
     void save(std::ostream& out, const std::string& saved) const { out << saved; }
     std::string load(std::istream& in) const {
         return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
@@ -58,7 +58,7 @@ public:
         roots_.attach(pool);
         parts_.attach(pool);
         bags_.attach(pool);
-        paths_.add(told_mass);
+        paths_.add({"mass"});
         bags_.set_names(paths_);
         add_containers_to(this->recorder());
         add_to(everything_);
@@ -67,7 +67,7 @@ public:
     /// Adds all that there is.
     template <class To>
     void add_to(To& to) {
-        to.add("names", names_, name_archive()); // before its pool
+        to.add("names", names_, followed_name_archive()); // before its pool
         Case::add_to(to, this->pool());
         to.add("calls", this->calls());
         add_all_but_names_to(to);
@@ -179,7 +179,7 @@ private:
 
     template <class To>
     void add_containers_to(To& to) {
-        to.add("names", names_, name_archive());
+        to.add("names", names_, followed_name_archive());
         add_all_but_names_to(to);
     }
     template <class To>
@@ -187,7 +187,7 @@ private:
         to.add("set", set_);
         to.add("loose", loose_);
         to.add("values", values_);
-        to.add("words", words_, name_archive());
+        to.add("words", words_, followed_name_archive());
         to.add("kinds", kinds_);
         to.add("roots", roots_);
         to.add("parts", parts_);
