@@ -23,6 +23,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -337,6 +338,27 @@ TEST_F(replica_with_containers, knows_what_hooks_ask_for) {
     });
     expect_to_follow();
     EXPECT_THAT(heard, ElementsAre("the end of 0", "the birth of 5", "the birth of x"));
+}
+
+TEST_F(replica_with_containers, lets_go_of_its_containers_when_hooks_stop_it) {
+    auto& pool = world_->pool();
+    {
+        const auto ends = pool.on_destroy([&](followed_handle, const told_number&) { pool.emplace(); });
+        EXPECT_EQ(message_of<std::logic_error>([&] { follower_.apply(gone_.delta); }),
+                  "pool 'told': others than its replica, or hooks, have changed which objects there are, or "
+                  "where; a snapshot must be loaded");
+    }
+    EXPECT_EQ(follower_.frame(), std::nullopt);
+    EXPECT_THAT(world_->set().handles(), ElementsAre(gone_.ever[2]));
+    EXPECT_THAT(world_->parts().roots(), ElementsAre(gone_.ever[1]));
+    pool.erase(gone_.ever[1]); // and its child, as ever
+    const followed_handle next = pool.emplace(told_number{8, 0});
+    pool.compact();
+    pool.compact();
+    EXPECT_FALSE(pool.contains(gone_.ever[2]));
+    EXPECT_EQ(world_->names().find("8"), next);
+    load();
+    expect_to_follow();
 }
 
 TEST_F(replica_with_containers, is_again_what_it_was_after_any_load) {
