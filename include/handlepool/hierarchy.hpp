@@ -394,7 +394,7 @@ private:
     template <class Pool>
     void forget(handle_type handle, Pool& pool) noexcept {
         const detail::found_position position = members_.find_until(handle);
-        if (position && when_parent_ends_ == orphans::are_erased) {
+        if (position && when_parent_ends_ == orphans::are_erased && !link_.spares_others()) {
             erase_subtree(pool, handles()[*position]);
         } else if (position) {
             remove(*position);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "delta_frames.hpp"
+#include "read_entries.hpp"
 
 #include <handlepool/detail/base/throw_exception.hpp>
 #include <handlepool/detail/snapshots/snapshot_reader.hpp>
@@ -14,7 +15,7 @@ namespace handlepool {
 
 // Here, so that a program has one table of its functions.
 detail::replicated_entry::~replicated_entry() = default;
-detail::replicated_value::~replicated_value() = default;
+detail::replicated_whole::~replicated_whole() = default;
 
 void detail::throw_used_by_others(std::string_view pool) {
     throw_exception(std::logic_error(quoted_pool(pool) +
@@ -40,16 +41,15 @@ public:
         told_.reserve(parts.size());
         for (const auto& each : parts) {
             if (const detail::snapshot_block* const block = blocks.find(each->name())) {
-                detail::block_reader from(*block, origin);
-                from.require_that(block->kind == each->kind(), 0,
-                                  each->kind() == detail::block_kind::value
-                                      ? "a value is expected"
-                                      : "the delta of a pool is expected");
-                detail::require_delta_version(from, *block);
+                detail::block_reader from = detail::reader_of(*block, origin, each->kind(),
+                                                              each->kind() == detail::block_kind::pool_delta
+                                                                  ? detail::delta_version
+                                                                  : detail::snapshot_entry::version);
                 told_.push_back(each.get());
                 each->read(from);
             }
         }
+        detail::require_fit(told_);
         for_all(&detail::replicated_entry::lock);
         for_all(&detail::replicated_entry::make_room);
     }

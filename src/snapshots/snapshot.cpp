@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "added_part.hpp"
+#include "read_entries.hpp"
 #include "settled_entries.hpp"
 #include "snapshot_format.hpp"
 
@@ -10,7 +11,6 @@
 #include <handlepool/snapshots/snapshot.hpp>
 
 #include <algorithm>
-#include <iterator>
 
 namespace handlepool {
 
@@ -19,25 +19,12 @@ detail::snapshot_entry::~snapshot_entry() = default;
 
 namespace {
 
-std::string text_of(detail::block_kind kind) {
-    constexpr std::string_view names[] = {"an end",  "a pool", "a container",
-                                          "a value", "frames", "a pool's delta"};
-    const auto number = static_cast<std::size_t>(kind);
-    return number < std::size(names) ? std::string(names[number]) : "of kind " + std::to_string(number);
-}
-
 using entries = std::vector<std::unique_ptr<detail::snapshot_entry>>;
 
 /// Reads a block of what the entry is. Throws invalid_snapshot.
 detail::block_reader reader_of(const detail::snapshot_entry& entry, const detail::snapshot_block& block,
                                std::string_view origin) {
-    const detail::block_reader from(block, origin);
-    from.require_that(block.kind == entry.kind(), 0,
-                      "the block is " + text_of(block.kind) + "; here it is " + text_of(entry.kind()));
-    from.require_that(block.version == detail::snapshot_entry::version, 0,
-                      "the block has version " + std::to_string(block.version) + "; known is " +
-                          std::to_string(detail::snapshot_entry::version));
-    return from;
+    return detail::reader_of(block, origin, entry.kind(), detail::snapshot_entry::version);
 }
 
 /// A merge: what is not kept is taken back.
@@ -113,15 +100,7 @@ public:
             detail::block_reader from = reader_of(*each, *block, origin);
             each->read(from);
         }
-        std::vector<const detail::saved_pool*> pools;
-        for (const auto& each : entries_) {
-            if (const detail::saved_pool* const pool = each->pool()) {
-                pools.push_back(pool);
-            }
-        }
-        for (const auto& each : entries_) {
-            each->require_fit(pools);
-        }
+        detail::require_fit(entries_);
     }
     void add_unknown(std::vector<std::string>& names) const {
         for (const auto& each : entries_) {

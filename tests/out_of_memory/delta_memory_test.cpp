@@ -6,12 +6,14 @@
 #include <handlepool/snapshots/replica.hpp>
 
 #include <gtest/gtest.h>
+#include <tests/snapshots/followed_world.hpp>
 #include <tests/snapshots/made_delta.hpp>
 #include <tests/support/failing_new.hpp>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -118,6 +120,58 @@ void expect_to_follow_or_stay(shortage kind) {
     EXPECT_EQ(world.states(ever), states);
 }
 
+/// The same with containers.
+template <class Case>
+void expect_containers_to_follow_or_stay(shortage kind) {
+    pool_options options = Case::options();
+    options.pool_id = 86;
+    std::vector<std::byte> snapshot;
+    std::vector<std::byte> delta;
+    std::vector<typename Case::handle_type> ever;
+    std::vector<std::pair<handle_state, std::uint64_t>> states;
+    std::string contents;
+    {
+        followed_world<Case> origin(64, options);
+        happen(origin, 1);
+        origin.play_with_containers(1, 200);
+        origin.prune();
+        snapshot = origin.save();
+        origin.recorder().begin(0);
+        happen(origin, 100);
+        origin.play_with_containers(2, 100);
+        origin.prune();
+        delta = origin.append(1);
+        ever = origin.ever();
+        states = origin.states(ever);
+        contents = origin.contents();
+    }
+    followed_world<Case> world(64, options);
+    replica follower;
+    world.add_to(follower);
+    follower.load(snapshot, 0);
+    const auto states_before = world.states(ever);
+    const std::string contents_before = world.contents();
+    ASSERT_NE(contents, contents_before);
+    std::size_t stayed = 0;
+    with_each_allocation_failing(kind, [&](memory_shortage& when) {
+        if (when.interrupts([&] { follower.apply(delta); })) {
+            ++stayed;
+            ASSERT_EQ(follower.frame(), 0U);
+            ASSERT_EQ(world.states(ever), states_before);
+            ASSERT_EQ(world.contents(), contents_before);
+        } else { // also when a log could not note what happened
+            ASSERT_EQ(follower.frame(), 1U);
+            ASSERT_EQ(world.states(ever), states);
+            ASSERT_EQ(world.contents(), contents);
+            follower.load(snapshot, 0);
+        }
+    });
+    EXPECT_GT(stayed, 100U);
+    follower.apply(delta);
+    EXPECT_EQ(world.states(ever), states);
+    EXPECT_EQ(world.contents(), contents);
+}
+
 class delta_memory : public testing::TestWithParam<shortage> {};
 
 TEST_P(delta_memory, a_delta_of_numbers_is_made_and_applied_as_a_whole) {
@@ -137,6 +191,14 @@ TEST_P(delta_memory, a_replica_of_texts_follows_or_stays) {
 TEST_P(delta_memory, a_replica_of_kept_texts_follows_or_stays) {
     expect_to_follow_or_stay<
         told_case<told_text, with_placement<recycling_placement, with_policy<told_blocks>>>>(GetParam());
+}
+
+TEST_P(delta_memory, containers_of_a_replica_follow_or_stay) {
+    expect_containers_to_follow_or_stay<told_case<told_number, with_policy<told_blocks>>>(GetParam());
+}
+TEST_P(delta_memory, containers_of_a_stable_replica_follow_or_stay) {
+    expect_containers_to_follow_or_stay<
+        told_case<told_text, with_placement<stable_placement, with_policy<told_blocks>>>>(GetParam());
 }
 
 INSTANTIATE_TEST_SUITE_P(shortages, delta_memory, both_shortages, name_of_shortage);

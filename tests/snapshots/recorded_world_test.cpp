@@ -307,7 +307,7 @@ TEST(recorded_world, needs_the_containers_of_its_snapshot) {
     EXPECT_EQ(message_of<invalid_snapshot>([&] { here.all().load(saved_now(past)); }),
               "snapshot 'in memory', byte 104, block 'full': member 0, " +
                   detail::name_of_handle(ended.index(), ended.generation()) +
-                  ", is not alive in the pool that is loaded");
+                  ", is not alive in the pool that comes with it");
 }
 
 TEST(delta_recorder, refuses_containers_under_names_that_are_taken) {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 
-// Random operations of every kind on pools of each placement, and a replica that follows them: at each frame
-// each handle that was ever made is in the same state, and the objects are the same in the same order. After
-// a last frame both do the same, and the replica gives the handles that the origin has given.
+// Random operations of every kind on pools of each placement and on a container of each kind, and a replica
+// that follows them: at each frame each handle that was ever made is in the same state, and the objects and
+// all that the containers have are the same in the same order. After a last frame both do the same, and the
+// replica gives the handles that the origin has given.
 
-#include "delta_world.hpp"
+#include "followed_world.hpp"
 
 #include <handlepool/handle_set.hpp>
 #include <handlepool/snapshots/replica.hpp>
@@ -16,6 +17,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -26,7 +28,7 @@ template <class Case>
 class replica_oracle : public testing::Test {
 protected:
     using handle_type = typename Case::handle_type;
-    using world_type = told_world<Case>;
+    using world_type = followed_world<Case>;
     using state_list = std::vector<std::pair<handle_state, std::uint64_t>>;
     using object_list = std::vector<std::pair<handle_type, std::uint64_t>>;
 
@@ -36,6 +38,7 @@ protected:
         std::vector<handle_type> ever;
         state_list states;
         object_list objects;
+        std::string contents;
     };
 
     /// Both have the same pool id, one after the other.
@@ -49,32 +52,37 @@ protected:
     void live(random_source& random) {
         const auto origin = std::make_unique<world_type>(8, options());
         origin->play(random.bits(), 300);
+        origin->play_with_containers(random.bits(), 100);
+        origin->prune();
         snapshot_ = origin->save();
         origin->recorder().begin(0);
         ever_ = origin->ever();
         frames_.clear();
         for (std::uint64_t frame = 1, last = 1 + random.below(60); frame <= last; ++frame) {
             origin->play(random.bits(), static_cast<int>(random.below(random.one_in(8) ? 300 : 40)));
+            origin->play_with_containers(random.bits(), static_cast<int>(random.below(40)));
+            origin->prune();
             std::vector<std::byte> delta = origin->append(frame);
-            frames_.push_back(
-                {std::move(delta), origin->ever(), origin->states(origin->ever()), origin->objects()});
+            frames_.push_back({std::move(delta), origin->ever(), origin->states(origin->ever()),
+                               origin->objects(), origin->contents()});
         }
         future_ = random.bits();
         next_id_ = origin->next_id();
         origin->do_only_what_follows_from_a_snapshot();
         origin->play(future_, 300);
+        origin->play_with_containers(future_, 100);
         handles_then_ = origin->ever();
         states_then_ = origin->states(handles_then_);
         calls_then_ = origin->calls();
+        contents_then_ = origin->contents();
     }
 
     /// Follows it, and takes over.
     void follow() {
         world_type world(64, options());
         replica follower;
-        Case::add_to(follower, world.pool());
-        follower.add("calls", world.calls());
-        follower.load(snapshot_, 0);
+        world.add_to(follower);
+        ASSERT_EQ(follower.load(snapshot_, 0), std::vector<std::string>());
         for (std::size_t i = 0; i != frames_.size(); ++i) {
             const told_frame& told = frames_[i];
             const std::uint64_t seen = world.log().frame();
@@ -89,6 +97,7 @@ protected:
             ASSERT_EQ(world.states(told.ever), told.states) << "frame " << i + 1;
             ASSERT_EQ(world.objects(), told.objects) << "frame " << i + 1;
             ASSERT_EQ(world.pool().size(), told.objects.size());
+            ASSERT_EQ(world.contents(), told.contents) << "frame " << i + 1;
             check_records(world, seen, before, members);
         }
         follower.take_over();
@@ -96,9 +105,11 @@ protected:
         world.next_id() = next_id_;
         world.do_only_what_follows_from_a_snapshot();
         world.play(future_, 300);
+        world.play_with_containers(future_, 100);
         ASSERT_EQ(world.ever(), handles_then_);
         ASSERT_EQ(world.states(handles_then_), states_then_);
         ASSERT_EQ(world.calls(), calls_then_);
+        ASSERT_EQ(world.contents(), contents_then_);
     }
 
 private:
@@ -149,6 +160,7 @@ private:
     std::vector<handle_type> handles_then_;
     state_list states_then_;
     std::uint64_t calls_then_ = 0;
+    std::string contents_then_;
 };
 
 // Of few generations, none are left for another pool of that id.

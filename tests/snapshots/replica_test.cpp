@@ -168,7 +168,7 @@ TEST_F(replica_of_numbers, refuses_what_is_no_delta_of_it) {
     of_value.add("the pool", value);
     of_value.load(bytes, 7);
     EXPECT_EQ(message_of<invalid_snapshot>([&] { of_value.apply(gone_.delta, "d"); }),
-              "snapshot 'd', byte 120, block 'the pool': a value is expected");
+              "snapshot 'd', byte 120, block 'the pool': the block is a pool's delta; here it is a value");
     EXPECT_EQ(of_value.frame(), 7U);
 }
 

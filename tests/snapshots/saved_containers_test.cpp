@@ -306,7 +306,7 @@ TEST_F(saved_containers, refuse_members_that_will_not_live) {
     some.add("boats", *boats_);
     EXPECT_EQ(message_of<invalid_snapshot>([&] { some.load(mixed, "game"); }),
               "snapshot 'game', byte 120, block 'set': member 2, " + name_of(late) +
-                  ", is not alive in the pool that is loaded");
+                  ", is not alive in the pool that comes with it");
     EXPECT_EQ(boats_->size(), 6U);
 
     pool<boat> others({.name = "others", .capacity = 10, .pool_id = 913});

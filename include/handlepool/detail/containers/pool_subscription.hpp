@@ -67,6 +67,9 @@ public:
     /// While it does, objects that come get no attention: the container knows of them already.
     void ignore_births(bool ignored) noexcept { ignores_births_ = ignored; }
     bool ignores_births() const noexcept { return ignores_births_; }
+    /// While it does, the container ends no other objects when one ends: somebody else knows which ones do.
+    void spare_others(bool spared) noexcept { spares_others_ = spared; }
+    bool spares_others() const noexcept { return spares_others_; }
 
     /// Returns whether the object can be a member beside those of the pool `others`, if any: not if it is
     /// known to be dead. Raises std::invalid_argument for a handle that the container refuses.
@@ -128,6 +131,7 @@ private:
     std::uint32_t pool_id_ = 0;
     handle_state (*state_)(const void* pool, std::uint64_t handle) noexcept = nullptr;
     bool ignores_births_ = false;
+    bool spares_others_ = false;
     std::unique_ptr<Container*> whom_;
     scoped_hook births_; // the hooks end first
     scoped_hook hook_;

@@ -62,6 +62,12 @@ public:
         return found != state_.occupied.end() ? found->second : 0;
     }
 
+    /// Returns whether a slot has an object of this generation.
+    bool lives_in(std::uint64_t slot, std::uint32_t generation) const noexcept {
+        return slot < in_service() && has_object(static_cast<std::uint32_t>(slot)) &&
+               state_.all_slots[static_cast<std::size_t>(slot)].generation == generation;
+    }
+
     // Of a slot in service.
     bool has_object(std::uint32_t slot) const noexcept { return is(slot, slot_role::object); }
     bool is_reserved(std::uint32_t slot) const noexcept { return is(slot, slot_role::reserved); }

@@ -7,6 +7,7 @@
 #include <handlepool/detail/snapshots/snapshot_reader.hpp>
 
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -17,9 +18,9 @@ namespace handlepool::detail {
 /// its steps together:
 ///
 /// ```
-///   read() of all ─▶ lock() of all ─▶ make_room() of all ─▶ end_those_gone() of all ─┐
-///        until here, nothing has changed when one throws                             │
-///                    unlock() of all ◀─ tell() of all ◀─ apply() of all ◀────────────┘
+///   read() of all ─▶ require_fit() of all ─▶ lock() of all ─▶ make_room() of all ─▶ end_those_gone() of all
+///               until here, nothing has changed when one throws                               │
+///                             unlock() of all ◀─ tell() of all ◀─ apply() of all ◀────────────┘
 /// ```
 class HANDLEPOOL_EXPORT replicated_entry {
 public:
@@ -37,6 +38,10 @@ public:
     /// Reads its block of a delta, whose bytes stay until unlock(). Throws invalid_snapshot and
     /// std::bad_alloc; std::logic_error where others have changed what there is, here and below.
     virtual void read(block_reader& from) = 0;
+    /// What the pool that was read will have, if this is one.
+    virtual const future_objects* future() const noexcept { return nullptr; }
+    /// Whether what was read fits the pools that were read. Throws invalid_snapshot and std::bad_alloc.
+    virtual void require_fit(std::span<const future_objects* const>) {}
     /// Keeps others away. Throws compaction_conflict and the like.
     virtual void lock() {}
     /// Throws std::bad_alloc.
@@ -53,19 +58,21 @@ private:
     std::string name_;
 };
 
-/// A value, which each delta has as a whole.
-class HANDLEPOOL_EXPORT replicated_value final : public replicated_entry {
+/// A container or a value, which each delta has as a whole: it is loaded from there as from a snapshot.
+class HANDLEPOOL_EXPORT replicated_whole final : public replicated_entry {
 public:
-    explicit replicated_value(std::unique_ptr<snapshot_entry> value)
-        : replicated_entry(value->kind(), value->name()), value_(std::move(value)) {}
-    ~replicated_value() override;
+    explicit replicated_whole(std::unique_ptr<snapshot_entry> whole)
+        : replicated_entry(whole->kind(), whole->name()), whole_(std::move(whole)) {}
+    ~replicated_whole() override;
 
-    void read(block_reader& from) override { value_->read(from); }
-    void apply() noexcept override { value_->apply(); }
-    void unlock(bool applied) noexcept override { value_->unlock(applied); }
+    void read(block_reader& from) override { whole_->read(from); }
+    void require_fit(std::span<const future_objects* const> pools) override { whole_->require_fit(pools); }
+    void lock() override { whole_->lock(); }
+    void apply() noexcept override { whole_->apply(); }
+    void unlock(bool applied) noexcept override { whole_->unlock(applied); }
 
 private:
-    std::unique_ptr<snapshot_entry> value_;
+    std::unique_ptr<snapshot_entry> whole_;
 };
 
 /// Others than the replica have used the pool.

@@ -38,7 +38,7 @@ namespace handlepool::detail {
 ///   origin           a d c e f        d and e are taken out and put in, f is born
 /// ```
 template <class T, class Config, class Objects>
-class replicated_pool final : public replicated_entry {
+class replicated_pool final : public replicated_entry, private future_objects {
     using core_type = pool_impl<T, Config>;
     using cut_type = pool_cut<T, Config>;
     using parts_type = pool_state<T, Config>;
@@ -88,6 +88,7 @@ public:
         objects_.read(from, delta_.contents());
         from.require_end();
     }
+    const future_objects* future() const noexcept override { return this; }
     void lock() override { cut_.emplace(core_); }
     void make_room() override {
         if (is_anew_) {
@@ -187,6 +188,11 @@ public:
     }
 
 private:
+    std::uint32_t pool_id() const noexcept override { return core_.id(); }
+    bool include(std::uint64_t slot, std::uint32_t generation) const noexcept override {
+        return image_.lives_in(slot, generation);
+    }
+
     tag_type tag_of(std::uint32_t slot) const noexcept {
         return layout::make_tag(*image_.limits().id, image_.generation(slot));
     }

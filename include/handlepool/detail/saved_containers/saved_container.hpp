@@ -2,8 +2,8 @@
 #pragma once
 
 #include <handlepool/detail/base/config.hpp>
-#include <handlepool/detail/snapshots/saved_pool.hpp>
 #include <handlepool/detail/snapshots/saved_type.hpp>
+#include <handlepool/detail/snapshots/snapshot_entry.hpp>
 #include <handlepool/detail/snapshots/snapshot_reader.hpp>
 #include <handlepool/detail/snapshots/snapshot_writer.hpp>
 
@@ -42,10 +42,11 @@ HANDLEPOOL_EXPORT saved_container read_saved_container(block_reader& from, const
 HANDLEPOOL_EXPORT std::string problem_of_member(const char* what, std::size_t number, std::uint64_t index,
                                                 std::uint32_t generation, const std::string& problem);
 
-/// The pool of this id among those of a snapshot; null if there is none.
-inline const saved_pool* find_pool(std::span<const saved_pool* const> pools, std::uint32_t id) noexcept {
-    for (const saved_pool* const each : pools) {
-        if (each->id == id) {
+/// What was read of the pool with this id; null if nothing was.
+inline const future_objects* find_pool(std::span<const future_objects* const> pools,
+                                       std::uint32_t id) noexcept {
+    for (const future_objects* const each : pools) {
+        if (each->pool_id() == id) {
             return each;
         }
     }

@@ -68,12 +68,12 @@ public:
         contents::read(from, there, values_, made);
         from.require_end();
     }
-    void require_fit(std::span<const saved_pool* const> pools) override {
-        const auto& link = contents::link(container_);
+    void require_fit(std::span<const future_objects* const> pools) override {
+        auto& link = contents::link(container_);
         if (!link.pool_id()) {
             return;
         }
-        const saved_pool* const pool = find_pool(pools, *link.pool_id());
+        const future_objects* const pool = find_pool(pools, *link.pool_id());
         with_its_pool_ = pool != nullptr;
         for (std::size_t i = 0; i != read_->handles().size(); ++i) {
             const handle_type each = read_->handles()[i];
@@ -83,6 +83,7 @@ public:
                                     problem_of_member("member", i, each.index(), each.generation(), problem));
             }
         }
+        link.spare_others(with_its_pool_); // those of that pool which end are known
     }
     void apply() noexcept override {
         auto& link = contents::link(container_);
@@ -111,6 +112,7 @@ public:
     void unlock(bool) noexcept override {
         merged_ = {};
         contents::link(container_).ignore_births(false);
+        contents::link(container_).spare_others(false);
         with_its_pool_ = false;
         members_at_.reset();
         read_.reset();

@@ -62,18 +62,18 @@ void read_members(block_reader& from, const saved_container& container, sparse_s
     }
 }
 
-/// Returns the problem of a member that will not be alive when all is loaded; empty if it will. `pool` is the
-/// one that is loaded, or null: then the container's own, which `link` knows.
+/// Returns the problem of a member that will not be alive when all that was read is there; empty if it will.
+/// `pool` is the one that was read, or null: then the container's own, which `link` knows.
 template <class Link, class T, class Layout>
-std::string problem_of_life(const Link& link, const saved_pool* pool, handle<T, Layout> member) {
+std::string problem_of_life(const Link& link, const future_objects* pool, handle<T, Layout> member) {
     if (member.pool_id() != *link.pool_id()) {
         return "is of the pool with id " + std::to_string(member.pool_id()) +
                "; here the container is attached to that with id " + std::to_string(*link.pool_id());
     }
     if (pool != nullptr) {
-        return lives_in(*pool, member.index(), member.generation())
+        return pool->include(member.index(), member.generation())
                    ? std::string()
-                   : "is not alive in the pool that is loaded";
+                   : "is not alive in the pool that comes with it";
     }
     return link.is_alive(member) ? std::string()
                                  : "is not alive in the pool to which the container is attached";

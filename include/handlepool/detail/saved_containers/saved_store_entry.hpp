@@ -86,12 +86,12 @@ public:
             from.refuse(file.size(), problem);
         }
     }
-    void require_fit(std::span<const saved_pool* const> pools) override {
+    void require_fit(std::span<const future_objects* const> pools) override {
         const auto& link = contents::link(store_);
         if (!link.pool_id()) {
             return;
         }
-        const saved_pool* const pool = find_pool(pools, *link.pool_id());
+        const future_objects* const pool = find_pool(pools, *link.pool_id());
         with_its_pool_ = pool != nullptr;
         std::size_t number = 0;
         read_->for_each([&](handle_type each, const auto&) {

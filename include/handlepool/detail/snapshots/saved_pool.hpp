@@ -49,7 +49,7 @@ struct HANDLEPOOL_EXPORT saved_pool {
 
 /// Returns whether a slot has an object of this generation.
 inline bool lives_in(const saved_pool& pool, std::uint64_t slot, std::uint32_t generation) noexcept {
-    return generation % 2 != 0 && slot < pool.generations.size() &&
+    return lives(generation) && slot < pool.generations.size() &&
            pool.generations[static_cast<std::size_t>(slot)] == generation;
 }
 

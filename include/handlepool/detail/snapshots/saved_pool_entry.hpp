@@ -21,7 +21,7 @@ namespace handlepool::detail {
 
 /// A pool in a snapshot, whose objects are written and read by `Objects`.
 template <class T, class Config, class Objects>
-class saved_pool_entry final : public snapshot_entry {
+class saved_pool_entry final : public snapshot_entry, private future_objects {
     using core_type = pool_impl<T, Config>;
     using parts_type = pool_state<T, Config>;
     using cut_type = pool_cut<T, Config>;
@@ -63,7 +63,7 @@ public:
                        .objects = core_.geometry().capacity,
                        .places = std::uint64_t{1} << 32});
     }
-    const saved_pool* pool() const noexcept override { return &pool_; }
+    const future_objects* future() const noexcept override { return this; }
     void add_unknown(std::vector<std::string>& names) const override { objects_.add_unknown(name(), names); }
     void lock() override { cut_.emplace(core_); }
     bool settle() override { return cut_->settle(); }
@@ -127,6 +127,11 @@ public:
     }
 
 private:
+    std::uint32_t pool_id() const noexcept override { return pool_.id; }
+    bool include(std::uint64_t slot, std::uint32_t generation) const noexcept override {
+        return lives_in(pool_, slot, generation);
+    }
+
     // What can be looked at as an object, and moved.
     static constexpr bool mergeable =
         std::is_same_v<typename parts_type::pointer, T*> && std::is_move_constructible_v<T>;

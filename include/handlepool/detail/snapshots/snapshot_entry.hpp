@@ -16,7 +16,15 @@
 
 namespace handlepool::detail {
 
-struct saved_pool;
+/// Which objects a pool will have when all that was read is there: what a container can have for members.
+class future_objects {
+public:
+    virtual std::uint32_t pool_id() const noexcept = 0;
+    virtual bool include(std::uint64_t slot, std::uint32_t generation) const noexcept = 0;
+
+protected:
+    ~future_objects() = default;
+};
 
 /// What a snapshot saves and loads under a name. Both go through all entries step by step: so the parts of a
 /// snapshot are of one moment, and nothing has changed when an entry refuses what it reads.
@@ -50,10 +58,10 @@ public:
     virtual void read(block_reader& from) = 0;
     /// Adds what its block has that was not added here, and is passed over. Throws std::bad_alloc.
     virtual void add_unknown(std::vector<std::string>&) const {}
-    /// The pool that was read, if this is one.
-    virtual const saved_pool* pool() const noexcept { return nullptr; }
+    /// What the pool that was read will have, if this is one.
+    virtual const future_objects* future() const noexcept { return nullptr; }
     /// Whether what was read fits the pools that were read. Throws invalid_snapshot and std::bad_alloc.
-    virtual void require_fit(std::span<const saved_pool* const>) {}
+    virtual void require_fit(std::span<const future_objects* const>) {}
     /// Keeps others away. Throws compaction_conflict and the like.
     virtual void lock() {}
     /// Takes in what waits. Returns whether anything did. Throws compaction_conflict.
