@@ -21,8 +21,9 @@ struct redis_lease {
     std::uint64_t history = 0;            ///< what led there: a hash of all deltas
 };
 
-/// Another process has taken the lease: what this one has not published yet never will be. Whoever wants to
-/// go on follows the log again.
+/// Another process has taken the lease, or it was given up: what this one has not published yet never will
+/// be, and the handles that it gave out since can become those of other objects. Whoever wants to go on
+/// follows the log again, from a snapshot: see redis_follower::rejoin().
 class HANDLEPOOL_EXPORT lease_lost : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
