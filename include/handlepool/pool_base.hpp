@@ -199,8 +199,9 @@ public:
     auto entries() noexcept { return view<detail::entry_projection<entry_type, store_type>>(); }
     auto entries() const noexcept { return view<detail::entry_projection<const_entry_type, store_type>>(); }
 
-    /// The entries whose objects are alive when an iterator reaches them, as a bidirectional view. Two passes
-    /// give the same entries as long as no thread erases.
+    /// The entries of the store whose objects are alive when an iterator reaches them, as a bidirectional
+    /// view; those born since the last compaction are not in the store yet. Two passes give the same entries
+    /// as long as no thread erases.
     /// Progress: wait-free, linear in the erased objects that it passes.
     auto living() noexcept {
         return detail::filtered_view(detail::live_filter<entry_type, store_type>(core().store()));

@@ -37,8 +37,9 @@ struct redis_follower_options {
 ///
 ///     handlepool::redis_follower log({.port = 6379}, "ships");
 ///     while (!lease) {
-///         log.follow(world, 20ms);
-///         lease = log.try_take_over("server 2", 500ms);
+///         if (!log.follow(world, 20ms)) {          // there is no more
+///             lease = log.try_take_over("server 2", 500ms);
+///         }
 ///     }
 ///     world.take_over();
 ///
@@ -61,18 +62,22 @@ public:
     /// then the call can be repeated.
     std::optional<frame_message> next(std::chrono::milliseconds timeout);
 
-    /// Loads or applies the next message, and returns whether there was one. If the replica refuses a delta,
+    /// Loads or applies the next message, and returns whether there was one; names that the replica does not
+    /// know are passed over. If the replica refuses a delta,
     /// problem() says why, and a snapshot comes next. Throws what replica::load() does, and for a delta what
     /// replica::apply() does beside invalid_snapshot; a snapshot comes next then, too.
     bool follow(replica& world, std::chrono::milliseconds timeout);
 
-    /// Takes the log over, if nobody has its lease, and all of the log was returned by next(): so a log that
-    /// was never begun is taken over at once, by the first. Nothing else if problem() is empty. The lease
-    /// ends after this time, from a millisecond up, unless a publisher renews it. `holder` is for people who
-    /// look into the log. Throws std::invalid_argument for a shorter time, and std::bad_alloc.
+    /// Takes the log over, if nobody has its lease, and all of the log was returned by next() or given to
+    /// follow(): so a log that was never begun is taken over at once, by the first. Returns nothing if
+    /// another one has the lease or there is more to read, and if problem() says that the server could not be
+    /// asked. The lease ends after this time, from a millisecond up, unless a publisher renews it. `holder`
+    /// is for people who look into the log. Throws std::invalid_argument for a shorter time, and
+    /// std::bad_alloc.
     std::optional<redis_lease> try_take_over(std::string_view holder, std::chrono::milliseconds time_to_live);
 
-    /// Begins with a snapshot again.
+    /// Makes the next message a snapshot. To be called before the log is followed again by who has taken it
+    /// over and lost the lease: a replica that was taken over refuses deltas until then.
     void rejoin() noexcept;
 
     /// The frame of the last message; nothing before the first one.

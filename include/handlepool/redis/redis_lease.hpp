@@ -17,12 +17,13 @@ struct redis_lease {
     std::uint64_t token = 0; ///< larger than that of each earlier lease of the log
     std::string id{};        ///< in the log: the token, and a random number, for a log that was set back
     std::chrono::milliseconds time_to_live{0};
-    std::optional<std::uint64_t> frame{}; ///< where the log ends; nothing for one that was never begun
+    std::optional<std::uint64_t> frame{}; ///< where the log ends; nothing if it was never begun, or lost
     std::uint64_t history = 0;            ///< what led there: a hash of all deltas
 };
 
-/// Another process has taken the lease: what this one has not published yet never will be. Whoever wants to
-/// go on follows the log again.
+/// Another process has taken the lease, or it was given up: what this one has not published yet never will
+/// be, and the handles that it gave out since can become those of other objects. Whoever wants to go on
+/// follows the log again, from a snapshot: see redis_follower::rejoin().
 class HANDLEPOOL_EXPORT lease_lost : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;

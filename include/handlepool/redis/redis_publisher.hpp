@@ -34,7 +34,9 @@ struct redis_publisher_options {
 ///     ...
 ///     changes.append(++frame, delta);
 ///     log.append(std::move(delta));            // returns at once
-///     log.wait(frame, 100ms);                  // before anybody outside is told of it
+///     if (log.wait(frame, 100ms)) {
+///         ...                                  // now somebody outside may be told of it
+///     }
 ///
 /// A thread of its own sends what is appended, makes snapshots, from the deltas, and renews the lease; after
 /// it has lost the server, it connects again and goes on where the log is. A frame is published when the log
@@ -45,7 +47,8 @@ struct redis_publisher_options {
 /// A server that forgets what it has acknowledged when it crashes, as with `appendfsync everysec`, loses
 /// frames, and the log goes on with a snapshot of the next one. One with `appendfsync always` loses none.
 ///
-/// One thread at a time uses it, any; it costs as much memory as the world's snapshot. Its end waits for an
+/// One thread at a time uses it, any; frame() and problem() may be called by others at any time. It costs as
+/// much memory as the world's snapshot. Its end waits for an
 /// answer of the server, for the time of the address at most, but not for what was not sent.
 class HANDLEPOOL_EXPORT redis_publisher {
 public:
@@ -57,10 +60,12 @@ public:
     redis_publisher(const redis_publisher&) = delete;
     redis_publisher& operator=(const redis_publisher&) = delete;
 
-    /// Begins with a snapshot of this frame, from which the first delta leads on. If the log ends at this
-    /// frame, it goes on; else it begins anew, and is taken when followers can have the snapshot. Linear.
-    /// Throws std::invalid_argument for a log that ends at another frame, std::logic_error if it was called
-    /// before, what replay does, and lease_lost.
+    /// Begins with a snapshot of this frame, from which the first delta leads on. If the lease says where the
+    /// log ends, that is the frame, and the snapshot is one of the world as it was followed, before anything
+    /// in it is changed: those who have followed so far go on with that delta. A log that was never begun
+    /// begins with any frame, which is published when followers can have the snapshot. Linear. Throws
+    /// std::invalid_argument for a log that ends at another frame, std::logic_error if it was called before,
+    /// what replay does, and lease_lost.
     void begin(std::uint64_t frame, std::span<const std::byte> snapshot);
 
     /// Publishes the delta of the next frame, soon. Linear in its bytes, and waits for nobody. Throws

@@ -161,7 +161,8 @@ public:
     /// objects of a pool that was reset: frame() tells, which is nothing then, and a snapshot must be loaded.
     void apply(std::span<const std::byte> delta, std::string_view origin = "in memory");
 
-    /// From here on all is the program's own, and apply() refuses. Whatever was applied stays.
+    /// From here on all is the program's own, and apply() refuses, until a snapshot is loaded again. Whatever
+    /// was applied stays.
     void take_over() noexcept;
 
     /// The frame that it has reached; nothing without a load(), and after take_over().

@@ -86,7 +86,9 @@ namespace handlepool {
 ///     };
 ///     game.add("ships", ships, ship_archive());
 ///
-/// Each load() gets a stream of the bytes that save() has written for that object.
+/// Each load() gets a stream of the bytes that save() has written for that object. One that returns with a
+/// stream that has failed, as after a read that went on to the end, has found too few bytes: it writes and
+/// reads a count, or calls `in.clear()`.
 ///
 /// The rows of a `pool<columns<...>>` are saved column by column, each under a name: see named_column.
 /// Columns that the bytes don't have are value-initialized, and those that the pool doesn't have are passed
