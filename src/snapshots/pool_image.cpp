@@ -247,6 +247,18 @@ private:
         }
         return true;
     }
+    /// A load gives back what threads had claimed that are not there: what was claimed here may have been
+    /// given back there, and gone out again.
+    bool take_out_reclaimed() {
+        for (std::size_t i = 0; i != delta_.reclaimed.size(); ++i) {
+            const std::uint32_t slot = delta_.reclaimed[i];
+            const bool was_claimed = slot < now().all_slots.size() && at(slot).role == slot_role::none_yet;
+            if (!was_claimed && !take_out(delta_.reclaimed, i, slot_role::returned)) {
+                return false;
+            }
+        }
+        return true;
+    }
     bool take_out() {
         for (std::size_t i = 0; i != delta_.taken; ++i) {
             if (!take_out(now().waiting, now().numbers.first_waiting + i, slot_role::waiting)) {
@@ -255,8 +267,8 @@ private:
         }
         now().numbers.first_waiting += delta_.taken;
         if (!take_out(now().claimed, slot_role::claimed) ||
-            !take_out(delta_.unreserved, slot_role::reserved) ||
-            !take_out(delta_.reclaimed, slot_role::returned) || !take_out(delta_.gone, slot_role::object)) {
+            !take_out(delta_.unreserved, slot_role::reserved) || !take_out_reclaimed() ||
+            !take_out(delta_.gone, slot_role::object)) {
             return false;
         }
         for (const std::uint32_t slot : delta_.gone) {
@@ -335,8 +347,23 @@ private:
             }
         }
         return put_in(delta_.reserved, slot_role::reserved) && put_in(delta_.waiting, slot_role::waiting) &&
-               put_in(delta_.claimed, slot_role::claimed) && put_in(delta_.returned, slot_role::returned) &&
-               regenerate();
+               put_in(delta_.claimed, slot_role::claimed) && put_in_returned() && regenerate();
+    }
+    /// Some may have been given back before.
+    bool put_in_returned() {
+        for (std::size_t i = 0; i != delta_.returned.size(); ++i) {
+            const std::uint32_t slot = delta_.returned[i];
+            if (slot < now().all_slots.size() && at(slot).role == slot_role::returned) {
+                continue;
+            }
+            if (!is_free(delta_.returned, i)) {
+                return false;
+            }
+            slot_state next = at(slot);
+            next.role = slot_role::returned;
+            set(slot, next);
+        }
+        return true;
     }
     bool regenerate() {
         for (std::size_t i = 0; i != delta_.regenerated.size(); ++i) {

@@ -68,6 +68,7 @@ public:
         journal_.forget_before(allocator_.journal_begin());
         rewrites_ = cut.rewrites();
         seen_ = log_.frame();
+        is_first_ = true;
     }
 
     void record(snapshot_writer& to) override {
@@ -93,6 +94,7 @@ public:
         reserved_.swap(next_reserved_);
         rewrites_ = next_rewrites_;
         seen_ = next_seen_;
+        is_first_ = false;
     }
     void undo() noexcept override { image_.undo(); }
     void unlock() noexcept override { cut_.reset(); }
@@ -142,10 +144,12 @@ private:
         if (!is_anew_) {
             std::set_difference(before.returned.begin(), before.returned.end(), now.returned.begin(),
                                 now.returned.end(), std::back_inserter(delta_.reclaimed));
+        }
+        if (is_anew_ || is_first_) { // a load gives back what threads had claimed that are not here
+            delta_.returned = now.returned;
+        } else {
             std::set_difference(now.returned.begin(), now.returned.end(), before.returned.begin(),
                                 before.returned.end(), std::back_inserter(delta_.returned));
-        } else {
-            delta_.returned = now.returned;
         }
     }
 
@@ -268,6 +272,7 @@ private:
     std::vector<std::uint32_t> reserved_;
     std::uint64_t rewrites_ = 0; // of the pool, by restores and loads
     std::uint64_t seen_ = 0;     // the log's frame
+    bool is_first_ = true;       // what the receiver has may be what was loaded here
 
     pool_delta delta_; // that is being made, like all below
     allocator_type next_allocator_;

@@ -247,8 +247,8 @@ private:
                                 delta_.reclaimed.end(), std::back_inserter(kept));
         }
         next_returned_.clear();
-        std::merge(kept.begin(), kept.end(), delta_.returned.begin(), delta_.returned.end(),
-                   std::back_inserter(next_returned_));
+        std::set_union(kept.begin(), kept.end(), delta_.returned.begin(), delta_.returned.end(),
+                       std::back_inserter(next_returned_));
     }
 
     void make_room_for_objects() {
