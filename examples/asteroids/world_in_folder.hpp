@@ -100,22 +100,19 @@ public:
         return true;
     }
 
-    /// From now on frames are recorded. The world is one that was loaded, or a new one with its first
-    /// objects. A snapshot of it is what they go on from, also after a load: that has given back the slots
-    /// that threads had claimed which are not here, so the world is not in all the one that the journal has
-    /// led to.
+    /// From now on frames are recorded: of a world that was loaded, or of a new one with its first objects,
+    /// of which there is a snapshot then.
     void begin() {
+        progress_ = progress_of(space_);
         if (rules_.world == 0) {
             rules_ = {.world = random_number(), .entities = space_.entities, .seed = space_.seed};
+            std::vector<std::byte> bytes;
+            all_.save(bytes);
+            handlepool::write_snapshot_file(handlepool::snapshot_file_of(folder_, space_.frames), bytes);
         }
-        progress_ = progress_of(space_);
-        std::vector<std::byte> bytes;
-        all_.save(bytes);
-        handlepool::write_snapshot_file(handlepool::snapshot_file_of(folder_, space_.frames), bytes);
-        if (!journal_ || journal_->origin().frame != space_.frames) {
+        if (!journal_) {
             journal_ = new_journal(space_.frames);
         }
-        handlepool::remove_saved_before(folder_, space_.frames);
         changes_.begin(space_.frames);
     }
 
