@@ -6,6 +6,7 @@ from conan import ConanFile
 from conan.tools.build import check_min_cppstd
 from conan.tools.cmake import CMake, CMakeDeps, CMakeToolchain, cmake_layout
 from conan.tools.files import copy, load
+from conan.tools.gnu import PkgConfigDeps
 
 required_conan_version = ">=2.0"
 
@@ -23,6 +24,7 @@ class HandlepoolConan(ConanFile):
         "checked": ["auto", True, False],  # contracts; auto: in Debug builds
         "with_time": [True, False],
         "with_snapshots": [True, False],
+        "with_zeromq": [True, False],
         "with_service": [True, False],
         "with_properties": [True, False],
         "with_tbb": [True, False],
@@ -36,6 +38,7 @@ class HandlepoolConan(ConanFile):
         "checked": "auto",
         "with_time": True,
         "with_snapshots": False,
+        "with_zeromq": False,
         "with_service": True,
         "with_properties": False,
         "with_tbb": False,
@@ -52,9 +55,9 @@ class HandlepoolConan(ConanFile):
     # Those of the library, in the order of its CMake files.
     @property
     def _components(self):
-        names = ("time", "snapshots", "service", "tbb", "fmt", "boost", "properties", "c")
+        names = ("time", "snapshots", "zeromq", "service", "tbb", "fmt", "boost", "properties", "c")
         wanted = [name for name in names if self.options.get_safe(f"with_{name}")]
-        for below, above in (("service", {"tbb", "c"}), ("time", {"snapshots"})):
+        for below, above in (("service", {"tbb", "c"}), ("snapshots", {"zeromq"}), ("time", {"snapshots"})):
             if above & set(wanted) and below not in wanted:
                 wanted = [below, *wanted]
         return wanted
@@ -91,6 +94,9 @@ class HandlepoolConan(ConanFile):
             self.requires("boost/[>=1.81 <2]", visible="boost" in self._components, options={"header_only": True})
         if "snapshots" in self._components:
             self.requires("xxhash/[>=0.8 <1]", visible=False)
+        if "zeromq" in self._components:
+            self.requires("zeromq/[>=4.3 <5]")
+            self.requires("cppzmq/[>=4.8 <5]", visible=False)
         if "tbb" in self._components:
             self.requires("onetbb/[>=2021.8 <2023]", transitive_headers=True)
 
@@ -102,6 +108,7 @@ class HandlepoolConan(ConanFile):
 
     def generate(self):
         CMakeDeps(self).generate()
+        PkgConfigDeps(self).generate()  # by which libzmq is found
         toolchain = CMakeToolchain(self)
         toolchain.cache_variables["HANDLEPOOL_COMPONENTS"] = ";".join(self._components)
         toolchain.cache_variables["HANDLEPOOL_CHECKED"] = "ON" if self._checked else "OFF"
@@ -132,6 +139,7 @@ class HandlepoolConan(ConanFile):
         requires = {
             "time": ["handlepool"],
             "snapshots": ["time", "xxhash::xxhash"],
+            "zeromq": ["snapshots", "zeromq::zeromq", "cppzmq::cppzmq"],
             "service": ["handlepool", "fmt::fmt", "nlohmann_json::nlohmann_json"],
             "properties": ["handlepool", "fmt::fmt", "nlohmann_json::nlohmann_json", "boost::headers"],
             "tbb": ["service", "onetbb::onetbb"],
@@ -143,4 +151,4 @@ class HandlepoolConan(ConanFile):
             component = self.cpp_info.components[name]
             component.set_property("pkg_config_name", f"handlepool_{name}{suffix}")
             component.requires = requires[name]
-            component.libs = [f"handlepool_{name}{suffix}"] if name in ("time", "snapshots", "service", "properties", "c") else []
+            component.libs = [f"handlepool_{name}{suffix}"] if name in ("time", "snapshots", "zeromq", "service", "properties", "c") else []
