@@ -3,6 +3,8 @@
 // Worlds that follow another one by ZeroMQ: from the begin, late, after a loss, and after an end of the
 // publisher.
 
+#include <handlepool/detail/followers/frame_position.hpp>
+
 #include <gtest/gtest.h>
 #include <src/zeromq/zeromq_message.hpp>
 #include <tests/support/message_of.hpp>
@@ -47,7 +49,7 @@ TEST(zeromq, each_frame_is_followed) {
 
 TEST(zeromq, whoever_comes_late_gets_a_snapshot_and_what_follows) {
     origin_world origin({});
-    zeromq_publisher publisher(free_endpoints());
+    zeromq_publisher publisher(free_endpoints(), {.heartbeat = 1h}); // which nobody waits for
     publisher.begin(0, origin.begin());
     following_replay early(publisher.endpoints());
     for (int i = 0; i != 50; ++i) {
@@ -138,6 +140,51 @@ TEST(zeromq, the_same_frame_of_another_history_is_noticed) {
     publisher.begin(0, other.begin());
     world.follow(other);
     EXPECT_EQ(world.snapshots(), 2);
+}
+
+TEST(zeromq, a_publisher_says_where_it_is_and_what_it_has) {
+    origin_world origin({.first_frame = 4});
+    zeromq_publisher publisher(free_endpoints(), {.heartbeat = 5ms});
+    publisher.begin(4, origin.begin());
+    raw_sockets sockets;
+    auto hearing = sockets.make(zmq::socket_type::sub);
+    hearing.set(zmq::sockopt::subscribe, "");
+    hearing.connect(publisher.endpoints().deltas);
+    const auto hear = [&](detail::zeromq_kind kind, std::vector<std::byte>& payload) {
+        std::string problem;
+        const auto parts = receive_raw(hearing);
+        EXPECT_EQ(parts.size(), 1u);
+        const auto message = detail::read_zeromq_message(parts.at(0), {kind}, problem);
+        EXPECT_TRUE(message.has_value()) << problem;
+        payload.assign(message.value().payload.begin(), message.value().payload.end());
+        return message.value().header;
+    };
+    std::vector<std::byte> payload;
+    const detail::zeromq_header first = hear(detail::zeromq_kind::position, payload);
+    EXPECT_EQ(first.frame, 4u);
+    EXPECT_EQ(first.history, first.origin);
+    for (int i = 0; i != 3; ++i) { // for itself, and then again and again
+        const detail::zeromq_header again = hear(detail::zeromq_kind::position, payload);
+        EXPECT_EQ(again.frame, 4u);
+        EXPECT_EQ(again.history, first.history);
+        EXPECT_EQ(again.origin, first.origin);
+    }
+    zeromq_publisher quiet(free_endpoints(), {.heartbeat = 1h});
+    quiet.begin(4, origin.begin());
+    hearing.disconnect(publisher.endpoints().deltas);
+    hearing.connect(quiet.endpoints().deltas);
+    detail::zeromq_header position;
+    do { // what the other one has said still waits
+        position = hear(detail::zeromq_kind::position, payload);
+    } while (position.origin == first.origin);
+    const std::vector<std::byte>& delta = origin.play();
+    quiet.append(delta);
+    const detail::zeromq_header told = hear(detail::zeromq_kind::delta, payload);
+    EXPECT_EQ(told.origin, position.origin);
+    EXPECT_EQ(told.before, 4u);
+    EXPECT_EQ(told.frame, 5u);
+    EXPECT_EQ(told.history, detail::history_after(position.history, delta));
+    EXPECT_EQ(payload, delta);
 }
 
 /// Asks as a follower does, until the publisher is at that frame: then it has published all up to it.
