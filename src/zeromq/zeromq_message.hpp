@@ -39,7 +39,7 @@ struct zeromq_message {
     std::span<const std::byte> payload;
 };
 
-std::array<std::byte, zeromq_header_size> bytes_of(const zeromq_header& header) noexcept;
+HANDLEPOOL_EXPORT std::array<std::byte, zeromq_header_size> bytes_of(const zeromq_header& header) noexcept;
 
 /// Bytes from anybody. If they are no message of these kinds, nothing, and `problem` says why. Throws
 /// std::bad_alloc.

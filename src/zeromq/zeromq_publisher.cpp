@@ -18,33 +18,8 @@
 
 namespace handlepool {
 
-namespace {
-
 using detail::zeromq_clock;
 using detail::zeromq_kind;
-
-/// What follows from one begin().
-struct published_history {
-    published_history(std::span<const std::byte> snapshot, detail::frame_position begin)
-        : origin(begin.history), world(snapshot, begin) {}
-
-    const std::uint64_t origin;
-    detail::delta_queue deltas;
-    detail::published_world world; // of the publisher's thread
-    std::mutex mutex;
-    std::exception_ptr error; // what has ended it, or null; under the mutex
-};
-
-detail::zeromq_header header_of(zeromq_kind kind, const published_history& history,
-                                detail::frame_position position) {
-    return {.kind = kind,
-            .origin = history.origin,
-            .before = position.frame,
-            .frame = position.frame,
-            .history = position.history};
-}
-
-} // namespace
 
 class zeromq_publisher::impl {
 public:
@@ -119,6 +94,27 @@ public:
     }
 
 private:
+    /// What follows from one begin().
+    struct published_history {
+        published_history(std::span<const std::byte> snapshot, detail::frame_position begin)
+            : origin(begin.history), world(snapshot, begin) {}
+
+        const std::uint64_t origin;
+        detail::delta_queue deltas;
+        detail::published_world world; // of the publisher's thread
+        std::mutex mutex;
+        std::exception_ptr error; // what has ended it, or null; under the mutex
+    };
+
+    static detail::zeromq_header header_of(zeromq_kind kind, const published_history& history,
+                                           detail::frame_position position) {
+        return {.kind = kind,
+                .origin = history.origin,
+                .before = position.frame,
+                .frame = position.frame,
+                .history = position.history};
+    }
+
     static constexpr int most_waiting_answers = 2; // for each follower, who asks for one at a time
     static constexpr int most_events = 100;        // at a time, so that deltas don't wait for them
 
