@@ -72,7 +72,7 @@ fails() {
 step "the plain three commands"
 bare handlepool "cmake -S . -B build | tee configured && cmake --build build && cmake --install build"
 for left_out in "service (libfmt-dev nlohmann-json3-dev)" "tbb (libfmt-dev nlohmann-json3-dev libtbb-dev)" \
-    "snapshots (libxxhash-dev)" "redis (libxxhash-dev libhiredis-dev)" \
+    "snapshots (libxxhash-dev)" "redis (libxxhash-dev libhiredis-dev)" "zeromq (libxxhash-dev libzmq3-dev pkg-config cppzmq-dev)" \
     "fmt (libfmt-dev)" "boost (libboost1.81-dev)" "properties (libfmt-dev nlohmann-json3-dev libboost1.81-dev)" "c (libfmt-dev nlohmann-json3-dev)" "examples (.*libcli11-dev)"; do
     grep -q "handlepool: left out, each with the Debian packages that it lacks: .*$left_out" \
         "$root/tmp/handlepool/configured" || { complain "says nothing of $left_out"; exit 1; }

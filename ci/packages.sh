@@ -129,13 +129,13 @@ fi
 
 if wanted conan; then
     step "the Conan recipe's steps"
-    tests/delivery/packages/conan_recipe.py "$work/conan" with_service=False with_fmt=True with_time=False with_snapshots=True
+    tests/delivery/packages/conan_recipe.py "$work/conan" with_service=False with_fmt=True with_time=False with_zeromq=True
     tests/delivery/packages/conan_recipe.py "$work/conan" with_service=False with_c=True shared=True checked=True
 fi
 
 if wanted vcpkg; then
     step "the vcpkg port's steps"
-    cmake -D work="$work/vcpkg" -D "features=time;snapshots;service;fmt;c" -P tests/delivery/packages/vcpkg_port.cmake
+    cmake -D work="$work/vcpkg" -D "features=time;snapshots;zeromq;service;fmt;c" -P tests/delivery/packages/vcpkg_port.cmake
 fi
 
 # ---- Meson --------------------------------------------------------------------------------------------------
@@ -151,14 +151,14 @@ if wanted meson; then
         -f "$user/subprojects/packagefiles/handlepool-$version.tar.gz" .
     meson setup "$user/build" "$user" -Dbuildtype=release -Dprogram="$program" \
         -Dprogram_in_c="$PWD/tests/delivery/install/c/program.c" -Dhandlepool:default_library=shared \
-        -Dhandlepool:time=enabled -Dhandlepool:snapshots=enabled -Dhandlepool:service=enabled -Dhandlepool:properties=enabled -Dhandlepool:c=enabled -Dhandlepool:redis=enabled >/dev/null
+        -Dhandlepool:time=enabled -Dhandlepool:snapshots=enabled -Dhandlepool:service=enabled -Dhandlepool:properties=enabled -Dhandlepool:c=enabled -Dhandlepool:redis=enabled -Dhandlepool:zeromq=enabled >/dev/null
     meson compile -C "$user/build" >/dev/null
     prints_ships "$user/build/program"
     "$user/build/in_c"
 
     build_shared
     exported() { nm --dynamic --defined-only --format=posix "$1" | cut -d ' ' -f 1 | sort; }
-    for library in libhandlepool libhandlepool_time libhandlepool_snapshots libhandlepool_service libhandlepool_properties libhandlepool_c libhandlepool_redis; do
+    for library in libhandlepool libhandlepool_time libhandlepool_snapshots libhandlepool_service libhandlepool_properties libhandlepool_c libhandlepool_redis libhandlepool_zeromq; do
         exported "$shared/$library.so" >"$work/use/by_cmake"
         exported "$user/build/subprojects/handlepool-$version/$library.so" >"$work/use/by_meson"
         if ! diff "$work/use/by_cmake" "$work/use/by_meson"; then

@@ -18,7 +18,7 @@ option(HANDLEPOOL_EMBED_GDB_SCRIPT
 option(HANDLEPOOL_WERROR "Treat warnings as errors" OFF)
 
 set(HANDLEPOOL_COMPONENTS AUTO CACHE STRING
-    "Parts to build beside the pools: a list of time, snapshots, service, tbb, fmt, boost, properties, c and redis, or AUTO, those whose packages are found")
+    "Parts to build beside the pools: a list of time, snapshots, redis, zeromq, service, tbb, fmt, boost, properties and c, or AUTO, those whose packages are found")
 
 if(PROJECT_IS_TOP_LEVEL)
     set(handlepool_examples AUTO)

@@ -21,9 +21,10 @@ foreach(component IN ITEMS core ${handlepool_components})
     endif()
     # Pools need no other package; users of a component need those of its headers.
     handlepool_installed_links(links ${target})
-    foreach(package IN ITEMS fmt TBB Boost)
+    foreach(package IN ITEMS fmt TBB Boost libzmq)
         if(handlepool_${package}_target IN_LIST links)
-            list(APPEND handlepool_recommended ${handlepool_${package}_debian})
+            string(REPLACE " " ";" debian ${handlepool_${package}_debian})
+            list(APPEND handlepool_recommended ${debian})
         endif()
     endforeach()
     if("hiredis" IN_LIST links) # which has no target

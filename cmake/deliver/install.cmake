@@ -24,7 +24,7 @@ handlepool_install(core handlepool)
 foreach(component IN LISTS handlepool_components)
     handlepool_install(${component} handlepool_${component})
 endforeach()
-foreach(library IN ITEMS handlepool_time handlepool_snapshots handlepool_service handlepool_properties handlepool_c handlepool_redis)
+foreach(library IN ITEMS handlepool_time handlepool_snapshots handlepool_redis handlepool_zeromq handlepool_service handlepool_properties handlepool_c)
     if(BUILD_SHARED_LIBS AND TARGET ${library} AND NOT DEFINED CMAKE_INSTALL_RPATH)
         # It stands beside the pools' library, wherever the two are moved.
         set_target_properties(${library} PROPERTIES INSTALL_RPATH $ORIGIN)
@@ -33,8 +33,10 @@ endforeach()
 
 # Programs link what a static library uses; a shared one brings it.
 set(handlepool_text_package "fmt::fmt fmt 9")
+set(handlepool_zeromq_package "PkgConfig::libzmq PkgConfig")
 if(BUILD_SHARED_LIBS)
     set(handlepool_text_package "Threads::Threads Threads")
+    set(handlepool_zeromq_package "Threads::Threads Threads")
 endif()
 configure_package_config_file(cmake/deliver/handlepool-config.cmake.in handlepool-config.cmake
                               INSTALL_DESTINATION ${handlepool_package_dir})

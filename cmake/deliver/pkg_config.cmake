@@ -10,6 +10,7 @@ set(handlepool_pkg_config_names
     "fmt::fmt" "fmt >= ${handlepool_fmt_arguments}"
     "hiredis" "hiredis"
     "TBB::tbb" "tbb >= ${handlepool_TBB_arguments}"
+    "PkgConfig::libzmq" "libzmq >= ${handlepool_libzmq_arguments}"
     "Boost::headers" "")
 
 set(handlepool_pkg_config_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -6,6 +6,7 @@ from conan import ConanFile
 from conan.tools.build import check_min_cppstd
 from conan.tools.cmake import CMake, CMakeDeps, CMakeToolchain, cmake_layout
 from conan.tools.files import copy, load
+from conan.tools.gnu import PkgConfigDeps
 
 required_conan_version = ">=2.0"
 
@@ -23,6 +24,7 @@ class HandlepoolConan(ConanFile):
         "checked": ["auto", True, False],  # contracts; auto: in Debug builds
         "with_time": [True, False],
         "with_snapshots": [True, False],
+        "with_zeromq": [True, False],
         "with_service": [True, False],
         "with_properties": [True, False],
         "with_tbb": [True, False],
@@ -37,6 +39,7 @@ class HandlepoolConan(ConanFile):
         "checked": "auto",
         "with_time": True,
         "with_snapshots": False,
+        "with_zeromq": False,
         "with_service": True,
         "with_properties": False,
         "with_tbb": False,
@@ -54,9 +57,9 @@ class HandlepoolConan(ConanFile):
     # Those of the library, in the order of its CMake files.
     @property
     def _components(self):
-        names = ("time", "snapshots", "service", "tbb", "fmt", "boost", "properties", "c", "redis")
+        names = ("time", "snapshots", "redis", "zeromq", "service", "tbb", "fmt", "boost", "properties", "c")
         wanted = [name for name in names if self.options.get_safe(f"with_{name}")]
-        for below, above in (("service", {"tbb", "c"}), ("snapshots", {"redis"}), ("time", {"snapshots"})):
+        for below, above in (("service", {"tbb", "c"}), ("snapshots", {"redis", "zeromq"}), ("time", {"snapshots"})):
             if above & set(wanted) and below not in wanted:
                 wanted = [below, *wanted]
         return wanted
@@ -95,6 +98,9 @@ class HandlepoolConan(ConanFile):
             self.requires("xxhash/[>=0.8 <1]", visible=False)
         if "redis" in self._components:
             self.requires("hiredis/[>=1.0 <2]")
+        if "zeromq" in self._components:
+            self.requires("zeromq/[>=4.3 <5]")
+            self.requires("cppzmq/[>=4.8 <5]", visible=False)
         if "tbb" in self._components:
             self.requires("onetbb/[>=2021.8 <2023]", transitive_headers=True)
 
@@ -106,6 +112,7 @@ class HandlepoolConan(ConanFile):
 
     def generate(self):
         CMakeDeps(self).generate()
+        PkgConfigDeps(self).generate()  # by which libzmq is found
         toolchain = CMakeToolchain(self)
         toolchain.cache_variables["HANDLEPOOL_COMPONENTS"] = ";".join(self._components)
         toolchain.cache_variables["HANDLEPOOL_CHECKED"] = "ON" if self._checked else "OFF"
@@ -136,6 +143,7 @@ class HandlepoolConan(ConanFile):
         requires = {
             "time": ["handlepool"],
             "snapshots": ["time", "xxhash::xxhash"],
+            "zeromq": ["snapshots", "zeromq::zeromq", "cppzmq::cppzmq"],
             "service": ["handlepool", "fmt::fmt", "nlohmann_json::nlohmann_json"],
             "properties": ["handlepool", "fmt::fmt", "nlohmann_json::nlohmann_json", "boost::headers"],
             "tbb": ["service", "onetbb::onetbb"],
@@ -148,4 +156,4 @@ class HandlepoolConan(ConanFile):
             component = self.cpp_info.components[name]
             component.set_property("pkg_config_name", f"handlepool_{name}{suffix}")
             component.requires = requires[name]
-            component.libs = [f"handlepool_{name}{suffix}"] if name in ("time", "snapshots", "service", "properties", "c", "redis") else []
+            component.libs = [f"handlepool_{name}{suffix}"] if name in ("time", "snapshots", "redis", "zeromq", "service", "properties", "c") else []

@@ -4,7 +4,7 @@
 get_filename_component(SOURCE_PATH "${CMAKE_CURRENT_LIST_DIR}/../../.." ABSOLUTE)
 
 set(components)
-foreach(feature IN ITEMS time snapshots service properties tbb fmt boost c redis)
+foreach(feature IN ITEMS time snapshots redis zeromq service properties tbb fmt boost c)
     if(feature IN_LIST FEATURES)
         list(APPEND components ${feature})
     endif()

@@ -107,6 +107,7 @@ def load_recipe(file):
         "conan.tools.build": {"check_min_cppstd": lambda *_: None, "can_run": lambda _: True},
         "conan.tools.cmake": {"CMake": CMake, "CMakeToolchain": CMakeToolchain, "cmake_layout": lambda _: None,
                               "CMakeDeps": lambda _: types.SimpleNamespace(generate=lambda: None)},
+        "conan.tools.gnu": {"PkgConfigDeps": lambda _: types.SimpleNamespace(generate=lambda: None)},
         "conan.tools.files": {"copy": copy, "load": lambda _, name: pathlib.Path(name).read_text()},
     }
     for name, content in modules.items():
