@@ -1,31 +1,35 @@
 # SPDX-License-Identifier: MIT
 include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
 
-# Followers by ZeroMQ, from a build that was asked for them alone, static and shared; they bring what they stand on.
+# Followers by Redis and by ZeroMQ, from a build that was asked for them alone, static and shared; they bring what they stand on.
 find_program(pkg_config pkg-config REQUIRED)
 foreach(shared IN ITEMS OFF ON)
     set(folder ${work}/shared-${shared})
     run(${CMAKE_COMMAND} -S ${source} -B ${folder}/build -G ${generator} ${settings} -D CMAKE_BUILD_TYPE=Release
         -D CMAKE_INSTALL_PREFIX=${folder}/installed -D CMAKE_INSTALL_LIBDIR=lib
-        -D HANDLEPOOL_COMPONENTS=zeromq -D HANDLEPOOL_BUILD_EXAMPLES=OFF -D BUILD_SHARED_LIBS=${shared})
+        -D "HANDLEPOOL_COMPONENTS=redis\\;zeromq" -D HANDLEPOOL_BUILD_EXAMPLES=OFF -D BUILD_SHARED_LIBS=${shared})
     run(${CMAKE_COMMAND} --build ${folder}/build)
     run(${CMAKE_COMMAND} --install ${folder}/build)
     set(prefix "${folder}/moved to here")
     file(RENAME ${folder}/installed ${prefix})
-    run(${CMAKE_COMMAND} -S ${tests}/zeromq -B ${folder}/zeromq -G ${generator} ${settings} -D CMAKE_BUILD_TYPE=Release
-        -D CMAKE_PREFIX_PATH=${prefix})
-    run(${CMAKE_COMMAND} --build ${folder}/zeromq)
-    run(${folder}/zeromq/program)
-    expect_failure("The component 'service' is not installed in .*; beside the pools there is: time, snapshots, zeromq\\."
+    expect_failure("The component 'service' is not installed in .*; beside the pools there is: time, snapshots, redis, zeromq\\."
         ${CMAKE_COMMAND} -S ${tests}/pools -B ${folder}/missing -G ${generator} ${settings}
         -D CMAKE_PREFIX_PATH=${prefix} -D components=service)
 
     set(ENV{PKG_CONFIG_PATH} "${prefix}/lib/pkgconfig")
-    set(ENV{LD_LIBRARY_PATH} "${prefix}/lib")
-    run(sh -ec "flags=$('${pkg_config}' --cflags --libs handlepool_zeromq)
-                eval \"'${compiler}' -std=c++20 '${tests}/zeromq/main.cpp' -o '${folder}/by_pkg_config' $flags\"")
-    run(${folder}/by_pkg_config)
-    unset(ENV{LD_LIBRARY_PATH})
+    foreach(component IN ITEMS redis zeromq)
+        set(program ${folder}/${component})
+        run(${CMAKE_COMMAND} -S ${tests}/followers -B ${program} -G ${generator} ${settings} -D CMAKE_BUILD_TYPE=Release
+            -D CMAKE_PREFIX_PATH=${prefix} -D component=${component})
+        run(${CMAKE_COMMAND} --build ${program})
+        run(${program}/program)
+
+        set(ENV{LD_LIBRARY_PATH} "${prefix}/lib")
+        run(sh -ec "flags=$('${pkg_config}' --cflags --libs handlepool_${component})
+                    eval \"'${compiler}' -std=c++20 '${tests}/followers/${component}.cpp' -o '${program}/by_pkg_config' $flags\"")
+        run(${program}/by_pkg_config)
+        unset(ENV{LD_LIBRARY_PATH})
+    endforeach()
 
     # The headers that it was built with are nowhere in what users have.
     file(GLOB_RECURSE files ${prefix}/*.hpp ${prefix}/*.cmake ${prefix}/*.pc)
