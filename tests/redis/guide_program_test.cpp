@@ -4,10 +4,9 @@
 
 #include "redis_server.hpp"
 
+#include <gtest/gtest.h>
 #include <support/programs/run_program.hpp>
 #include <tests/support/paths.hpp>
-
-#include <gtest/gtest.h>
 
 #include <string>
 
