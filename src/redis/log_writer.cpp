@@ -49,7 +49,7 @@ log_writer::clock::time_point log_writer::step() {
     } else if (delta == nullptr && clock::now() >= renewal_) {
         accept(log_.renew(lease_));
     }
-    return upload_ || (world_ != nullptr && !end_) ? clock::now() : renewal_;
+    return upload_ || is_snapshot_due() ? clock::now() : renewal_;
 }
 
 void log_writer::release() {

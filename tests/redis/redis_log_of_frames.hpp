@@ -22,7 +22,7 @@ namespace handlepool::test {
 
 // Longer than any test takes, and shorter than any test could pass unnoticed: nothing waits so long.
 constexpr auto redis_patience = std::chrono::seconds(60);
-constexpr auto long_lease = std::chrono::seconds(60);
+constexpr auto long_lease = std::chrono::hours(1);
 
 /// A game whose frames are published, and what it was in the last of them.
 class redis_log_of_frames : public testing::Test {
@@ -77,7 +77,9 @@ protected:
         EXPECT_EQ(world.bytes(), reference_.bytes());
     }
     void wait_for_snapshot(std::uint64_t frame) {
+        const auto late = std::chrono::steady_clock::now() + redis_patience;
         while (server_->command({"HGET", "{a game}:log", "snapshot_frame"}) != std::to_string(frame)) {
+            ASSERT_LT(std::chrono::steady_clock::now(), late);
             std::this_thread::sleep_for(std::chrono::milliseconds(1));
         }
     }

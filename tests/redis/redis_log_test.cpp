@@ -303,7 +303,7 @@ TEST_F(redis_log_of_frames, waits_for_any_time) {
 
 TEST_F(redis_log_of_frames, publishes_frames_while_the_server_takes_no_snapshot) {
     serve();
-    game_.grow(60'000);
+    game_.grow(100'000);
     const auto log = begin({.snapshot_every = 1});
     ASSERT_TRUE(log->wait(0, redis_patience));
     server_->command({"CONFIG", "SET", "proto-max-bulk-len", "1048576"}); // a value has no more bytes
@@ -324,7 +324,7 @@ TEST_F(redis_log_of_frames, publishes_frames_while_the_server_takes_no_snapshot)
 
 TEST_F(redis_log_of_frames, gets_a_snapshot_however_much_is_forgotten_meanwhile) {
     serve();
-    game_.grow(60'000); // several pieces
+    game_.grow(100'000); // several pieces
     const auto log = begin({.most_waiting_bytes = 1});
     const auto late = std::chrono::steady_clock::now() + redis_patience;
     while (server_->command({"HEXISTS", "{a game}:log", "snapshot"}) == "0") {
@@ -358,7 +358,7 @@ TEST_F(redis_log_of_frames, sends_a_snapshot_when_too_much_waits) {
 
 TEST_F(redis_log_of_frames, sends_large_snapshots_between_deltas) {
     serve();
-    game_.grow(60'000); // several pieces
+    game_.grow(100'000); // several pieces
     const auto log = begin({.snapshot_every = 1});
     auto early = follower();
     followed_game world;
