@@ -151,6 +151,9 @@ TEST_F(redis_log_of_frames, is_handed_over_at_once) {
     EXPECT_TRUE(log->release(redis_patience));
     EXPECT_EQ(log->frame(), 20U); // all that was appended
     EXPECT_EQ(message_of<lease_lost>([&] { append(*log); }), "the lease " + first.id + " was given up");
+    EXPECT_EQ(server_->command({"EXISTS", "{a game}:lease"}), "0");
+    EXPECT_EQ(server_->command({"HEXISTS", "{a game}:log", "lease"}),
+              "0"); // it does not go on with it either
     game_.begin();
     auto standby = follower();
     followed_game world;
