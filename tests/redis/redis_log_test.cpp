@@ -359,6 +359,24 @@ TEST_F(redis_log_of_frames, sends_a_snapshot_when_too_much_waits) {
     EXPECT_EQ(world.snapshots(), 2U);
 }
 
+TEST_F(redis_log_of_frames, sends_a_snapshot_when_too_much_waits_behind_a_delta_that_was_not_taken) {
+    serve({"--appendonly", "yes", "--appendfsync", "always"});
+    const auto log = begin({.most_waiting_bytes = 2'000});
+    publish(*log, 3);
+    server_->kill();
+    append(*log);
+    while (log->problem().empty()) {
+        std::this_thread::sleep_for(1ms);
+    }
+    append(*log, 100);
+    server_->start();
+    ASSERT_TRUE(log->wait(game_.frame(), redis_patience));
+    auto late = follower();
+    followed_game world;
+    expect_to_follow(late, world);
+    EXPECT_EQ(world.snapshots(), 1U);
+}
+
 TEST_F(redis_log_of_frames, sends_large_snapshots_between_deltas) {
     serve();
     game_.grow(100'000); // several pieces
