@@ -225,6 +225,23 @@ TEST_F(redis_log_of_frames, begins_again_where_frames_were_forgotten) {
     EXPECT_EQ(world.snapshots(), 2U);
 }
 
+TEST_F(redis_log_of_frames, is_left_by_who_is_ahead_of_it) {
+    serve();
+    const auto log = begin();
+    publish(*log, 3);
+    auto ahead = follower();
+    followed_game world;
+    expect_to_follow(ahead, world);
+    EXPECT_FALSE(ahead.next(1ms));
+    // As if the server had lost the last frame.
+    server_->command({"HSET", "{a game}:log", "frame", "2", "history", "0123456789abcdef"});
+    server_->command({"XDEL", "{a game}:frames", "3-0"});
+    const auto message = ahead.next(1ms);
+    ASSERT_TRUE(message) << ahead.problem();
+    EXPECT_TRUE(message->is_snapshot);
+    EXPECT_EQ(ahead.frame(), 0U);
+}
+
 TEST_F(redis_log_of_frames, has_no_snapshot_of_a_frame_that_was_forgotten) {
     serve();
     auto first = begin();
