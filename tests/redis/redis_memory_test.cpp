@@ -74,13 +74,13 @@ TEST_P(redis_log_without_memory, is_taken_over_by_calls_that_are_repeated) {
 
 /// The publisher's thread, which nobody sees, tries again.
 TEST_P(redis_log_without_memory, is_written_on) {
-    const auto log = begin({.snapshot_every = 3, .most_waiting_bytes = 2'000});
+    const auto log = begin({.most_waiting_bytes = 2'000});
     auto early = follower();
     followed_game world;
-    for (std::size_t allocation = 0; allocation < 300; allocation += 7) {
+    for (std::size_t allocation = 0; allocation < 1'000; allocation += 20) {
         publish(*log);
         server_->pause();
-        append(*log, allocation % 2 == 0 ? 3 : 50); // more than may wait
+        append(*log, 25); // a little more than may wait
         const std::uint64_t frame = game_.frame();
         memory_shortage when(GetParam(), allocation);
         when.begin();
