@@ -49,22 +49,33 @@ log_writer::clock::time_point log_writer::step() {
     } else if (delta == nullptr && clock::now() >= renewal_) {
         accept(log_.renew(lease_));
     }
-    return upload_ || (world_ != nullptr && !end_) ? clock::now() : renewal_;
+    return upload_ || is_snapshot_due() ? clock::now() : renewal_;
 }
 
 void log_writer::release() {
-    accept(log_.release(lease_));
+    const log_answer answer = log_.release(lease_);
+    if (answer.type == log_answer::kind::fenced && answer.text.empty()) {
+        return; // it was done, and the answer lost: nobody else gives it up
+    }
+    accept(answer);
+}
+
+void log_writer::begin_again() noexcept {
+    end_.reset();
+    upload_.reset();
 }
 
 void log_writer::forget_what_waits() {
+    // First: what throws below leaves the world behind another frame than the log.
+    if (end_) {
+        begin_again();
+    } // else a snapshot is on its way: one that is late is better than none
     while (const published_delta* const delta = queue_.front()) {
         if (world_->position().frame != delta->frame) {
             world_->apply(*delta);
         }
         queue_.pop();
     }
-    end_.reset();
-    upload_.reset();
 }
 
 void log_writer::append(const published_delta& delta) {
@@ -77,8 +88,7 @@ void log_writer::append(const published_delta& delta) {
     if (is_done) {
         end_ = world_->position();
     } else {
-        end_.reset();
-        upload_.reset();
+        begin_again();
     }
 }
 
@@ -110,11 +120,13 @@ void log_writer::go_on_with_upload() {
         }
         return;
     }
-    if (accept(log_.publish(lease_, current.stored, !end_))) {
-        snapshot_frame_ = current.stored.position.frame;
-        if (!end_) {
-            end_ = current.stored.position;
-        }
+    if (!accept(log_.publish(lease_, current.stored, end_))) {
+        begin_again();
+        return;
+    }
+    snapshot_frame_ = current.stored.position.frame;
+    if (!end_ && current.stored.position == world_->position()) { // no frame was forgotten meanwhile
+        end_ = current.stored.position;
     }
     upload_.reset();
 }
@@ -125,7 +137,7 @@ bool log_writer::accept(const log_answer& answer) {
             "the lease " + lease_.id + " is over; " +
             (answer.text.empty() ? "nobody has one now" : "the one of now is " + printable(answer.text))));
     }
-    renewal_ = clock::now() + lease_.time_to_live / 3;
+    renewal_ = clock::now() + std::max(lease_.time_to_live / 3, std::chrono::milliseconds(1));
     return answer.type == log_answer::kind::done;
 }
 

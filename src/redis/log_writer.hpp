@@ -58,6 +58,8 @@ private:
         std::size_t sent = 0;
     };
 
+    /// With a snapshot.
+    void begin_again() noexcept;
     void forget_what_waits();
     void append(const published_delta& delta);
     bool is_snapshot_due() const noexcept;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "redis_connection.hpp"
 
+#include "../shared/time_after.hpp"
+
 #include <handlepool/detail/base/throw_exception.hpp>
 #include <handlepool/detail/text/text.hpp>
 
@@ -21,7 +23,7 @@ namespace handlepool::detail {
 namespace {
 
 // The answers to our commands are far from both.
-constexpr std::size_t most_elements = 64;
+constexpr std::size_t most_elements = 64;   // of all lists in an answer
 constexpr std::size_t most_overhead = 4096; // of an answer, beside the values in it
 
 /// The place of an element, which its list has made; a new object for what is in no list.
@@ -51,9 +53,11 @@ void* make_text(const redisReadTask* task, char* text, std::size_t size) noexcep
 }
 template <class Count> // the versions of hiredis differ in it
 void* make_list(const redisReadTask* task, Count count) noexcept {
-    if (count < Count{} || static_cast<std::size_t>(count) > most_elements) {
+    std::size_t& left = *static_cast<std::size_t*>(task->privdata);
+    if (count < Count{} || static_cast<std::size_t>(count) > left) {
         return nullptr;
     }
+    left -= static_cast<std::size_t>(count);
     redis_reply* const made = place_of(task);
     if (made == nullptr) {
         return nullptr;
@@ -84,6 +88,18 @@ void end_reply(void* reply) noexcept {
     delete static_cast<redis_reply*>(reply);
 }
 
+/// The versions of hiredis from 1.0 on know more types, of which Redis sends none to who has not asked for
+/// them.
+template <class Functions>
+void refuse_other_types(Functions& functions) noexcept {
+    if constexpr (requires { functions.createDouble; }) {
+        functions.createDouble = [](const redisReadTask*, double, char*, std::size_t) noexcept -> void* {
+            return nullptr;
+        };
+        functions.createBool = [](const redisReadTask*, int) noexcept -> void* { return nullptr; };
+    }
+}
+
 redisReader* make_reader() {
     static redisReplyObjectFunctions functions = [] {
         redisReplyObjectFunctions made{};
@@ -92,6 +108,7 @@ redisReader* make_reader() {
         made.createInteger = make_number;
         made.createNil = make_none;
         made.freeObject = end_reply;
+        refuse_other_types(made);
         return made;
     }();
     return redisReaderCreateWithFunctions(&functions);
@@ -164,7 +181,7 @@ redis_reply redis_connection::call(std::span<const std::string_view> command, st
     }
     const std::unique_ptr<char, void (*)(char*)> owner(formatted, redisFreeCommand);
     send({formatted, static_cast<std::size_t>(size)});
-    redis_reply reply = receive(most_bytes);
+    redis_reply reply = receive(most_bytes, timeout_ + later);
     if (reply.type == redis_reply::kind::error) {
         refuse(printable(reply.text));
     }
@@ -172,19 +189,25 @@ redis_reply redis_connection::call(std::span<const std::string_view> command, st
 }
 
 void redis_connection::send(std::string_view bytes) {
+    auto until = time_after(timeout_);
     while (!bytes.empty()) {
         // No signal for a server that is gone: it would end the program.
         const ssize_t sent = ::send(context_->fd, bytes.data(), bytes.size(), MSG_NOSIGNAL);
-        if (sent < 0 && errno != EINTR) {
-            refuse(text_of_error(errno));
+        if (sent < 0) {
+            require_patience(until);
+        } else {
+            bytes.remove_prefix(static_cast<std::size_t>(sent));
+            until = time_after(timeout_);
         }
-        bytes.remove_prefix(sent < 0 ? 0 : static_cast<std::size_t>(sent));
     }
 }
 
-redis_reply redis_connection::receive(std::size_t most_bytes) {
+redis_reply redis_connection::receive(std::size_t most_bytes, std::chrono::milliseconds timeout) {
+    auto until = time_after(timeout);
     std::array<char, std::size_t{64} << 10> piece;
     std::size_t received = 0;
+    std::size_t left = most_elements;
+    reader_->privdata = &left;
     for (;;) {
         void* read = nullptr;
         if (redisReaderGetReply(reader_.get(), &read) != REDIS_OK) {
@@ -194,22 +217,33 @@ redis_reply redis_connection::receive(std::size_t most_bytes) {
             const std::unique_ptr<redis_reply> owner(static_cast<redis_reply*>(read));
             return std::move(*owner);
         }
-        if (received > most_bytes + most_overhead) {
+        if (received > most_overhead && received - most_overhead > most_bytes) {
             refuse("an answer of more than " + std::to_string(most_bytes) + " bytes");
         }
         const ssize_t size = ::recv(context_->fd, piece.data(), piece.size(), 0);
         if (size == 0) {
             refuse("the server has closed the connection");
         }
-        if (size < 0 && errno != EINTR) {
-            refuse(text_of_error(errno));
-        }
-        if (size > 0) {
+        if (size < 0) {
+            require_patience(until);
+        } else {
             if (redisReaderFeed(reader_.get(), piece.data(), static_cast<std::size_t>(size)) != REDIS_OK) {
                 throw_exception(std::bad_alloc());
             }
             received += static_cast<std::size_t>(size);
+            until = time_after(timeout);
         }
+    }
+}
+
+void redis_connection::require_patience(std::chrono::steady_clock::time_point until) const {
+    const int error = errno;
+    if (error != EINTR) {
+        refuse(text_of_error(error));
+    }
+    // Each call waits for the whole time: signals that come often enough would make it last for ever.
+    if (std::chrono::steady_clock::now() >= until) {
+        refuse(text_of_error(EAGAIN));
     }
 }
 

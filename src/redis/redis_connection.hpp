@@ -30,7 +30,9 @@ public:
 
 private:
     void send(std::string_view bytes);
-    redis_reply receive(std::size_t most_bytes);
+    redis_reply receive(std::size_t most_bytes, std::chrono::milliseconds timeout);
+    /// After a call that has failed, by `errno`: returns if a signal has interrupted it and there is time.
+    void require_patience(std::chrono::steady_clock::time_point until) const;
     [[noreturn]] void refuse(std::string_view problem) const;
 
     std::string name_; // for messages

@@ -8,6 +8,7 @@
 
 #include <charconv>
 #include <span>
+#include <stdexcept>
 #include <system_error>
 #include <utility>
 
@@ -25,24 +26,29 @@ constexpr std::string_view take_script = R"(
     if (log[1] or '') ~= ARGV[1] or (log[2] or '') ~= ARGV[2] then return {'other'} end
     local token = string.format('%d', redis.call('HINCRBY', KEYS[1], 'token', 1))
     local id = token .. '-' .. ARGV[5]
-    redis.call('HSET', KEYS[1], 'lease', id, 'holder', ARGV[3])
     redis.call('SET', KEYS[2], id, 'PX', ARGV[4])
+    redis.call('HSET', KEYS[1], 'lease', id, 'holder', ARGV[3], 'connection', '0')
     return {'done', token, id}
 )";
 
-// How all others begin, whose first arguments are the id of the lease and how many milliseconds it lives.
+// How all others begin, whose first arguments are the id of the lease, how many milliseconds it lives, and
+// the number of the holder's connection: what it has sent by an earlier one can come late, when it has long
+// sent it again, and gone on.
 constexpr std::string_view as_holder = R"(
-    local log = redis.call('HMGET', KEYS[1], 'lease', 'frame', 'history', 'snapshot', 'snapshot_frame')
+    local log = redis.call('HMGET', KEYS[1], 'lease', 'frame', 'history', 'snapshot', 'snapshot_frame',
+        'connection')
     if log[1] ~= ARGV[1] then return {'fenced', log[1] or ''} end
+    if tonumber(ARGV[3]) < tonumber(log[6]) then return {'fenced', log[1] .. ' of a later connection'} end
     redis.call('SET', KEYS[2], ARGV[1], 'PX', ARGV[2])
+    redis.call('HSET', KEYS[1], 'connection', ARGV[3])
 )";
 
 // A frame and its history before, the same after, and the delta between.
 constexpr std::string_view append_script = R"(
-    if log[2] == ARGV[5] and log[3] == ARGV[6] then return {'done', ''} end
-    if log[2] ~= ARGV[3] or log[3] ~= ARGV[4] then return {'other', log[2] or ''} end
-    redis.call('XADD', KEYS[3], ARGV[5] .. '-0', 'history', ARGV[6], 'delta', ARGV[7])
-    redis.call('HSET', KEYS[1], 'frame', ARGV[5], 'history', ARGV[6])
+    if log[2] == ARGV[6] and log[3] == ARGV[7] then return {'done', ''} end
+    if log[2] ~= ARGV[4] or log[3] ~= ARGV[5] then return {'other', log[2] or ''} end
+    redis.call('XADD', KEYS[3], ARGV[6] .. '-0', 'history', ARGV[7], 'delta', ARGV[8])
+    redis.call('HSET', KEYS[1], 'frame', ARGV[6], 'history', ARGV[7])
     return {'done', ''}
 )";
 
@@ -53,26 +59,29 @@ constexpr std::string_view renew_script = R"(
 // An offset and a piece: one that is sent twice is there once. The server forgets the key in a minute, if no
 // other piece comes.
 constexpr std::string_view store_script = R"(
-    if redis.call('STRLEN', KEYS[4]) < tonumber(ARGV[3]) then return {'other', ''} end
-    redis.call('SETRANGE', KEYS[4], ARGV[3], ARGV[4])
+    if redis.call('STRLEN', KEYS[4]) < tonumber(ARGV[4]) then return {'other', ''} end
+    redis.call('SETRANGE', KEYS[4], ARGV[4], ARGV[5])
     redis.call('EXPIRE', KEYS[4], 60)
     return {'done', ''}
 )";
 
-// A frame and its history, how many bytes there are, and whether the log begins there: then followers that
-// wait are woken by an entry which leads on from nothing. Somebody may be reading the snapshot before, so it
-// stays for a minute, with its deltas; those before it go.
+// A frame and its history, how many bytes there are, and the frame and history where the log ends. If these
+// are empty, it begins with the snapshot: then followers that wait are woken by an entry which leads on from
+// nothing. Somebody may be reading the snapshot before, so it stays for a minute, with its deltas; those
+// before it go.
 constexpr std::string_view publish_script = R"(
     if log[4] == KEYS[4] then return {'done', ''} end
-    if redis.call('STRLEN', KEYS[4]) ~= tonumber(ARGV[5]) then return {'other', ''} end
+    local begins = ARGV[7] == ''
+    if not begins and (log[2] ~= ARGV[7] or log[3] ~= ARGV[8]) then return {'other', log[2] or ''} end
+    if redis.call('STRLEN', KEYS[4]) ~= tonumber(ARGV[6]) then return {'other', ''} end
     redis.call('PERSIST', KEYS[4])
     if log[4] then redis.call('EXPIRE', log[4], 60) end
-    redis.call('HSET', KEYS[1], 'snapshot', KEYS[4], 'snapshot_bytes', ARGV[5],
-        'snapshot_frame', ARGV[3], 'snapshot_history', ARGV[4])
-    if ARGV[6] == 'begins' then
+    redis.call('HSET', KEYS[1], 'snapshot', KEYS[4], 'snapshot_bytes', ARGV[6],
+        'snapshot_frame', ARGV[4], 'snapshot_history', ARGV[5])
+    if begins then
         redis.call('DEL', KEYS[3])
-        if ARGV[3] ~= '0' then redis.call('XADD', KEYS[3], ARGV[3] .. '-0', 'history', ARGV[4], 'delta', '') end
-        redis.call('HSET', KEYS[1], 'frame', ARGV[3], 'history', ARGV[4])
+        if ARGV[4] ~= '0' then redis.call('XADD', KEYS[3], ARGV[4] .. '-0', 'history', ARGV[5], 'delta', '') end
+        redis.call('HSET', KEYS[1], 'frame', ARGV[4], 'history', ARGV[5])
     elseif log[5] then
         redis.call('XTRIM', KEYS[3], 'MINID', log[5] .. '-1')
     end
@@ -111,6 +120,11 @@ redis_log::redis_log(redis_address address, std::string_view name) : address_(st
     if (name.empty() || name.find_first_of("{}") != std::string_view::npos) {
         throw_exception(std::invalid_argument("the name of a log is '" + printable(name) +
                                               "'; it may have no braces, and not be empty"));
+    }
+    if (!is_allowed(address_.timeout)) {
+        throw_exception(std::invalid_argument("the time of an address is " +
+                                              std::to_string(address_.timeout.count()) + " milliseconds; " +
+                                              std::string(allowed_times)));
     }
     prefix_ = '{';
     prefix_ += name;
@@ -195,8 +209,13 @@ std::optional<logged_delta> redis_log::delta_behind(std::uint64_t frame, std::si
     if (!entry_frame || !history) {
         refuse_content("no frame and history of an entry");
     }
+    const std::string& delta = entry.list[1].list[3].text;
+    if (delta.size() > most_bytes) {
+        refuse_content("the delta of frame " + text_of(*entry_frame) + " has " + text_of(delta.size()) +
+                       " bytes; " + text_of(most_bytes) + " are allowed");
+    }
     logged_delta read{.position = {.frame = *entry_frame, .history = *history}};
-    append_bytes(read.bytes, entry.list[1].list[3].text);
+    append_bytes(read.bytes, delta);
     return read;
 }
 
@@ -242,10 +261,12 @@ log_answer redis_log::store(const redis_lease& lease, const std::string& key, st
     return call_as_holder(store_script, lease, key, {text_of(offset), piece});
 }
 
-log_answer redis_log::publish(const redis_lease& lease, const stored_snapshot& snapshot, bool begins) {
+log_answer redis_log::publish(const redis_lease& lease, const stored_snapshot& snapshot,
+                              std::optional<frame_position> end) {
     return call_as_holder(publish_script, lease, snapshot.key,
                           {text_of(snapshot.position.frame), text_of_hash(snapshot.position.history),
-                           text_of(snapshot.bytes), begins ? "begins" : "goes on"});
+                           text_of(snapshot.bytes), end ? text_of(end->frame) : "",
+                           end ? text_of_hash(end->history) : ""});
 }
 
 log_answer redis_log::release(const redis_lease& lease) {
@@ -261,8 +282,10 @@ log_answer redis_log::call_as_holder(std::string_view script, const redis_lease&
                                      std::initializer_list<std::string_view> arguments) {
     const std::string whole = std::string(as_holder) + std::string(script);
     const std::string milliseconds = std::to_string(lease.time_to_live.count());
-    std::vector<std::string_view> command{"EVAL",  whole,        "4",      log_,        lease_,
-                                          frames_, snapshot_key, lease.id, milliseconds};
+    connect();
+    const std::string connection = text_of(connections_);
+    std::vector<std::string_view> command{"EVAL",  whole,        "4",      log_,         lease_,
+                                          frames_, snapshot_key, lease.id, milliseconds, connection};
     command.insert(command.end(), arguments.begin(), arguments.end());
     const redis_reply reply = call(command, 0);
     if (reply.list.size() != 2) {
@@ -275,12 +298,17 @@ log_answer redis_log::call_as_holder(std::string_view script, const redis_lease&
             .text = reply.list[1].text};
 }
 
+void redis_log::connect() {
+    if (!connection_) {
+        connection_.emplace(address_);
+        ++connections_;
+    }
+}
+
 redis_reply redis_log::call(std::span<const std::string_view> command, std::size_t most_bytes,
                             std::chrono::milliseconds later) {
     try {
-        if (!connection_) {
-            connection_.emplace(address_);
-        }
+        connect();
         return connection_->call(command, most_bytes, later);
     } catch (...) {
         connection_.reset();

@@ -19,6 +19,15 @@
 
 namespace handlepool::detail {
 
+/// The longest time that a lease may have, or a server for its answer.
+constexpr std::chrono::milliseconds longest_time = std::chrono::hours(24);
+/// As messages have it.
+constexpr std::string_view allowed_times = "1 to 86400000 are allowed";
+
+constexpr bool is_allowed(std::chrono::milliseconds time) noexcept {
+    return time >= std::chrono::milliseconds(1) && time <= longest_time;
+}
+
 /// A snapshot that is in the server, as a value of its own.
 struct stored_snapshot {
     std::string key;
@@ -71,15 +80,17 @@ public:
     /// Stores a piece of a snapshot, which the server forgets in a while unless it is published.
     log_answer store(const redis_lease& lease, const std::string& key, std::uint64_t offset,
                      std::string_view piece);
-    /// Makes it the one for those who begin. With `begins`, the log ends there from now on, and has no
-    /// deltas.
-    log_answer publish(const redis_lease& lease, const stored_snapshot& snapshot, bool begins);
+    /// Makes it the one for those who begin, if the log ends there. With no end, the log ends at the snapshot
+    /// from now on, and has no deltas.
+    log_answer publish(const redis_lease& lease, const stored_snapshot& snapshot,
+                       std::optional<frame_position> end);
     log_answer release(const redis_lease& lease);
 
     /// A key for a snapshot of that frame, which no other one has.
     std::string new_snapshot_key(std::uint64_t frame) const;
 
 private:
+    void connect();
     redis_reply call(std::span<const std::string_view> command, std::size_t most_bytes = 0,
                      std::chrono::milliseconds later = {});
     redis_reply call(std::initializer_list<std::string_view> command, std::size_t most_bytes = 0,
@@ -98,6 +109,7 @@ private:
     std::string lease_;  // the id of the lease, as long as it lives
     std::string frames_; // a stream of deltas
     std::optional<redis_connection> connection_;
+    std::uint64_t connections_ = 0; // so many were there
 };
 
 } // namespace handlepool::detail

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "../shared/time_after.hpp"
 #include "log_writer.hpp"
 
 #include <handlepool/detail/base/throw_exception.hpp>
@@ -74,7 +75,8 @@ public:
 
     bool wait(std::uint64_t frame, std::chrono::milliseconds timeout) {
         std::unique_lock lock(mutex_);
-        changed_.wait_for(lock, timeout, [&] { return error_ != nullptr || (frame_ && *frame_ >= frame); });
+        changed_.wait_until(lock, detail::time_after(timeout),
+                            [&] { return error_ != nullptr || (frame_ && *frame_ >= frame); });
         if (frame_ && *frame_ >= frame) {
             return true;
         }
@@ -83,7 +85,7 @@ public:
     }
 
     bool release(std::chrono::milliseconds timeout) {
-        const auto until = std::chrono::steady_clock::now() + timeout;
+        const auto until = detail::time_after(timeout);
         if (appended_ && !wait(*appended_, timeout)) {
             return false;
         }
@@ -95,7 +97,7 @@ public:
         lock.lock();
         changed_.wait_until(lock, until, [this] { return error_ != nullptr; });
         is_to_release_ = false;
-        return is_released_;
+        return error_ != nullptr && is_released_;
     }
 
     std::optional<std::uint64_t> frame() const {
@@ -114,12 +116,15 @@ private:
     void run() noexcept {
         while (!queue_.is_stopped()) {
             try {
-                queue_.wait_until(step());
+                const auto next = step();
+                note("");
+                queue_.wait_until(next);
             } catch (const redis_error& error) {
                 try_again_after(error.what());
             } catch (const std::bad_alloc&) {
                 try_again_after("out of memory");
             } catch (...) {
+                note("");
                 const std::lock_guard lock(mutex_);
                 error_ = std::current_exception();
                 changed_.notify_all();
@@ -143,26 +148,25 @@ private:
             is_released_ = true;
             detail::throw_exception(lease_lost("the lease " + lease_.id + " was given up"));
         }
-        const auto next = writer_.step();
-        const auto end = writer_.end();
+        return writer_.step();
+    }
+
+    /// What a step has come to: one that has failed may have appended a frame before.
+    void note(const char* problem) noexcept {
         const std::lock_guard lock(mutex_);
-        problem_.clear();
-        if (end && frame_ != end->frame) {
+        if (const auto end = writer_.end()) {
             frame_ = end->frame;
-            changed_.notify_all();
         }
-        return next;
+        try {
+            problem_ = problem;
+        } catch (const std::bad_alloc&) {
+            problem_.clear();
+        }
+        changed_.notify_all();
     }
 
     void try_again_after(const char* problem) noexcept {
-        {
-            const std::lock_guard lock(mutex_);
-            try {
-                problem_ = problem;
-            } catch (const std::bad_alloc&) {
-                problem_.clear();
-            }
-        }
+        note(problem);
         queue_.pause_until(std::chrono::steady_clock::now() + time_to_try_again);
     }
 
@@ -195,7 +199,7 @@ redis_publisher::redis_publisher(redis_address address, std::string name, const 
         detail::throw_exception(
             std::invalid_argument("a snapshot after every 0 frames; at least 1 is allowed"));
     }
-    if (lease.time_to_live < std::chrono::milliseconds(1)) {
+    if (!detail::is_allowed(lease.time_to_live)) {
         detail::throw_exception(
             std::invalid_argument("a lease that redis_follower::try_take_over() did not give"));
     }

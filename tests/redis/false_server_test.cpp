@@ -6,14 +6,18 @@
 
 #include <handlepool/redis/redis_follower.hpp>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
+#include <pthread.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
+#include <csignal>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -25,10 +29,11 @@
 namespace handlepool::test {
 namespace {
 
-/// Answers the first commands of one connection, whatever they are, and ends.
+/// Answers the first commands of one connection, whatever they are, and ends it, or says no more.
 class false_server {
 public:
-    explicit false_server(std::vector<std::string> answers) {
+    explicit false_server(std::vector<std::string> answers, bool is_silent_then = false)
+        : is_silent_then_(is_silent_then) {
         listening_ = ::socket(AF_INET, SOCK_STREAM, 0);
         sockaddr_in address{};
         address.sin_family = AF_INET;
@@ -67,13 +72,16 @@ private:
                 sent += static_cast<std::size_t>(count);
             }
         }
-        ::shutdown(connection, SHUT_WR);
+        if (!is_silent_then_) {
+            ::shutdown(connection, SHUT_WR);
+        }
         std::array<char, 4096> rest; // or what was sent could be lost
         while (::recv(connection, rest.data(), rest.size(), 0) > 0) {
         }
         ::close(connection);
     }
 
+    bool is_silent_then_;
     int listening_ = -1;
     std::uint16_t port_ = 0;
     std::thread thread_;
@@ -116,6 +124,7 @@ std::string entry_of(std::string_view id, std::string_view history, std::string_
 TEST(false_redis_server, gets_no_memory_for_what_it_claims) {
     EXPECT_EQ(problem_after({"*1000000000\r\n"}), "an answer that can't be: Out of memory");
     EXPECT_EQ(problem_after({"*65\r\n"}), "an answer that can't be: Out of memory");
+    EXPECT_EQ(problem_after({"*60\r\n*4\r\n*1\r\n"}), "an answer that can't be: Out of memory");
     EXPECT_EQ(problem_after({"$1000000000\r\nabc"}), "the server has closed the connection");
     EXPECT_EQ(problem_after({"$1000000000\r\n" + std::string(300'000, 'x')}),
               "an answer of more than 0 bytes");
@@ -123,6 +132,12 @@ TEST(false_redis_server, gets_no_memory_for_what_it_claims) {
               "an answer that can't be: No support for nested multi bulk replies with depth > 7");
     EXPECT_EQ(problem_after({"what?\r\n"}),
               "an answer that can't be: Protocol error, got \"w\" as reply type byte");
+    for (const std::string answer : {",1.5\r\n", "#t\r\n"}) { // of which only some versions of hiredis know
+        EXPECT_THAT(problem_after({answer}),
+                    testing::AnyOf("an answer that can't be: Out of memory",
+                                   "an answer that can't be: Protocol error, got \"" + answer.substr(0, 1) +
+                                       "\" as reply type byte"));
+    }
     EXPECT_EQ(problem_after({"-ERR \x1b[2Jno\r\n"}), "ERR \xef\xbf\xbd[2Jno");
 }
 
@@ -136,11 +151,11 @@ TEST(false_redis_server, is_told_from_a_log) {
     EXPECT_EQ(problem_after({snapshot_of("5", "7", "x")}), log + "no size, frame and history of a snapshot");
     EXPECT_EQ(problem_after({snapshot_of("1001")}),
               "the log a game: the snapshot of frame 7 has 1001 bytes; 1000 are allowed");
-    // A snapshot that is gone, or has more than was said, is looked for again.
-    EXPECT_EQ(
-        problem_after({snapshot_of("5"), bulk(""), list_of({"$-1\r\n", "$-1\r\n", "$-1\r\n", "$-1\r\n"})}),
-        "");
-    EXPECT_EQ(problem_after({snapshot_of("5"), bulk("123456"), ":4\r\n"}), log + "no list of 4 values");
+    // A snapshot may be gone, or have more than was said.
+    const std::string gone = "the log a game: the snapshot of frame 7 is not there";
+    EXPECT_EQ(problem_after({snapshot_of("5"), bulk("")}), gone);
+    EXPECT_EQ(problem_after({snapshot_of("5"), bulk("123"), bulk("")}), gone);
+    EXPECT_EQ(problem_after({snapshot_of("5"), bulk("123456")}), gone);
 
     const std::vector<std::string> joined{snapshot_of("5"), bulk("12345")};
     const auto after = [&joined](const std::string& answer) {
@@ -157,7 +172,69 @@ TEST(false_redis_server, is_told_from_a_log) {
               log + "no history and delta in an entry");
     EXPECT_EQ(after(entry_of("eight-0", "ab", "d")), log + "no frame and history of an entry");
     EXPECT_EQ(after(entry_of("8-0", "z", "d")), log + "no frame and history of an entry");
+    EXPECT_EQ(after(entry_of("8-0", "ab", std::string(1'001, 'd'))),
+              log + "the delta of frame 8 has 1001 bytes; 1000 are allowed");
     EXPECT_EQ(after("*-1\r\n"), "the server has closed the connection"); // then it asks where the log ends
+}
+
+TEST(false_redis_server, is_quoted_without_what_a_terminal_obeys) {
+    false_server server({snapshot_of("1001")});
+    redis_follower log(server.address(), "a\x1b[2J\ngame", {.most_snapshot_bytes = 1'000});
+    EXPECT_FALSE(log.next(std::chrono::milliseconds(1)));
+    EXPECT_EQ(log.problem(), "the log a\xef\xbf\xbd[2J\xef\xbf\xbdgame: the snapshot of frame 7 has 1001 "
+                             "bytes; 1000 are allowed");
+}
+
+/// Interrupts a thread again and again, as profilers do.
+class interruptions {
+public:
+    explicit interruptions(std::thread& of) {
+        struct sigaction handled{};
+        handled.sa_handler = [](int) {};
+        EXPECT_EQ(::sigaction(SIGUSR1, &handled, &before_), 0);
+        thread_ = std::thread([this, id = of.native_handle()] {
+            while (!is_ended_) {
+                ::pthread_kill(id, SIGUSR1);
+                std::this_thread::sleep_for(std::chrono::milliseconds(1));
+            }
+        });
+    }
+    ~interruptions() {
+        is_ended_ = true;
+        thread_.join();
+        ::sigaction(SIGUSR1, &before_, nullptr);
+    }
+    interruptions(const interruptions&) = delete;
+    interruptions& operator=(const interruptions&) = delete;
+
+private:
+    struct sigaction before_{};
+    std::atomic<bool> is_ended_ = false;
+    std::thread thread_;
+};
+
+TEST(false_redis_server, is_not_waited_for_longer_when_signals_come) {
+    false_server server({}, true);
+    redis_address address = server.address();
+    address.timeout = std::chrono::milliseconds(50);
+    redis_follower log(address, "a game");
+    std::string problem;
+    std::atomic<bool> is_over = false;
+    std::thread reader([&] {
+        log.next(std::chrono::milliseconds(1));
+        problem = log.problem();
+        is_over = true;
+    });
+    {
+        const interruptions signals(reader);
+        const auto late = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+        while (!is_over && std::chrono::steady_clock::now() < late) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        }
+        EXPECT_TRUE(is_over);
+    }
+    reader.join();
+    EXPECT_EQ(problem, server.name() + "no answer in time");
 }
 
 } // namespace

@@ -2,11 +2,8 @@
 
 // A log of frames in a server of Redis: publishers, followers, and who takes over.
 
-#include "published_game.hpp"
-#include "redis_server.hpp"
+#include "redis_log_of_frames.hpp"
 
-#include <handlepool/redis/redis_follower.hpp>
-#include <handlepool/redis/redis_publisher.hpp>
 #include <handlepool/snapshots/frame_gap.hpp>
 #include <handlepool/snapshots/replica.hpp>
 
@@ -16,6 +13,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -28,72 +26,6 @@ namespace handlepool::test {
 namespace {
 
 using namespace std::chrono_literals;
-
-// Longer than any test takes, and shorter than any test could pass unnoticed: nothing waits so long.
-constexpr auto redis_patience = 60s;
-constexpr auto long_lease = 60s;
-
-class redis_log_of_frames : public testing::Test {
-protected:
-    void serve(std::vector<std::string> options = {}) {
-        server_ = std::make_unique<redis_server>(std::move(options));
-    }
-
-    redis_follower follower(redis_follower_options options = {}) {
-        return redis_follower(server_->address(), "a game", options);
-    }
-    redis_lease lease(std::chrono::milliseconds time_to_live = long_lease) {
-        const auto taken = follower().try_take_over("the first", time_to_live);
-        EXPECT_TRUE(taken);
-        return taken.value();
-    }
-    std::unique_ptr<redis_publisher> publisher(const redis_lease& lease,
-                                               redis_publisher_options options = {}) {
-        return std::make_unique<redis_publisher>(server_->address(), "a game", lease, options);
-    }
-    /// Begins a log.
-    std::unique_ptr<redis_publisher> begin(redis_publisher_options options = {}) {
-        auto log = publisher(lease(), options);
-        log->begin(game_.frame(), begin_reference());
-        return log;
-    }
-    std::vector<std::byte> begin_reference() {
-        auto bytes = game_.begin();
-        reference_.receive({.is_snapshot = true, .frame = game_.frame(), .bytes = bytes});
-        return bytes;
-    }
-    void append(redis_publisher& log, std::uint64_t frames = 1) {
-        for (; frames != 0; --frames) {
-            auto delta = game_.next();
-            reference_.receive({.frame = game_.frame(), .bytes = delta});
-            log.append(std::move(delta));
-        }
-    }
-    void publish(redis_publisher& log, std::uint64_t frames = 1) {
-        append(log, frames);
-        ASSERT_TRUE(log.wait(game_.frame(), redis_patience)) << log.problem();
-    }
-    /// Follows up to the frame of the game, and compares all.
-    void expect_to_follow(redis_follower& log, followed_game& world) {
-        while (log.frame() != game_.frame()) {
-            const auto message = log.next(redis_patience);
-            ASSERT_TRUE(message) << log.problem();
-            EXPECT_EQ(message->frame, log.frame());
-            world.receive(*message);
-        }
-        EXPECT_EQ(world.frame(), game_.frame());
-        EXPECT_EQ(world.bytes(), reference_.bytes());
-    }
-    void wait_for_snapshot(std::uint64_t frame) {
-        while (server_->command({"HGET", "{a game}:log", "snapshot_frame"}) != std::to_string(frame)) {
-            std::this_thread::sleep_for(1ms);
-        }
-    }
-
-    std::unique_ptr<redis_server> server_;
-    published_game game_;
-    followed_game reference_;
-};
 
 TEST_F(redis_log_of_frames, has_nothing_before_it_is_begun_and_goes_to_the_first) {
     serve();
@@ -219,6 +151,9 @@ TEST_F(redis_log_of_frames, is_handed_over_at_once) {
     EXPECT_TRUE(log->release(redis_patience));
     EXPECT_EQ(log->frame(), 20U); // all that was appended
     EXPECT_EQ(message_of<lease_lost>([&] { append(*log); }), "the lease " + first.id + " was given up");
+    EXPECT_EQ(server_->command({"EXISTS", "{a game}:lease"}), "0");
+    EXPECT_EQ(server_->command({"HEXISTS", "{a game}:log", "lease"}),
+              "0"); // it does not go on with it either
     game_.begin();
     auto standby = follower();
     followed_game world;
@@ -290,6 +225,138 @@ TEST_F(redis_log_of_frames, begins_again_where_frames_were_forgotten) {
     EXPECT_EQ(world.snapshots(), 2U);
 }
 
+TEST_F(redis_log_of_frames, is_left_by_who_is_ahead_of_it) {
+    serve();
+    const auto log = begin();
+    publish(*log, 3);
+    auto ahead = follower();
+    followed_game world;
+    expect_to_follow(ahead, world);
+    EXPECT_FALSE(ahead.next(1ms));
+    // As if the server had lost the last frame.
+    server_->command({"HSET", "{a game}:log", "frame", "2", "history", "0123456789abcdef"});
+    server_->command({"XDEL", "{a game}:frames", "3-0"});
+    const auto message = ahead.next(1ms);
+    ASSERT_TRUE(message) << ahead.problem();
+    EXPECT_TRUE(message->is_snapshot);
+    EXPECT_EQ(ahead.frame(), 0U);
+}
+
+TEST_F(redis_log_of_frames, has_no_snapshot_of_a_frame_that_was_forgotten) {
+    serve();
+    auto first = begin();
+    publish(*first, 3);
+    auto standby = follower();
+    followed_game world;
+    expect_to_follow(standby, world);
+    first.reset();
+    server_->command({"DEL", "{a game}:lease"});
+    const auto lease = standby.try_take_over("the second", long_lease).value();
+    server_->command({"HSET", "{a game}:log", "frame", "2", "history", "0123456789abcdef"});
+    const auto second = publisher(lease);
+    second->begin(3, begin_reference()); // and has nothing to append
+    wait_for_snapshot(3);
+    EXPECT_EQ(server_->command({"HGET", "{a game}:log", "frame"}), "3");
+    auto late = follower();
+    followed_game late_world;
+    expect_to_follow(late, late_world);
+    EXPECT_FALSE(late.next(1ms));
+    EXPECT_EQ(late.frame(), 3U);
+    publish(*second);
+    expect_to_follow(late, late_world);
+    EXPECT_EQ(late_world.snapshots(), 1U);
+}
+
+TEST_F(redis_log_of_frames, is_looked_at_again_while_there_is_time) {
+    serve({"--appendonly", "yes", "--appendfsync", "always"});
+    const auto log = begin();
+    publish(*log);
+    server_->command({"HSET", "{a game}:log", "snapshot", "{a game}:gone"});
+    auto late = follower();
+    EXPECT_FALSE(late.next(1ms));
+    EXPECT_EQ(late.problem(), "the log a game: the snapshot of frame 0 is not there");
+    EXPECT_FALSE(late.try_take_over("the second", long_lease));
+    EXPECT_EQ(late.problem(), "");
+    server_->kill();
+    std::thread starter([this] {
+        server_->start();
+        const std::string key = server_->command({"KEYS", "{a game}:snapshot:*"});
+        server_->command({"HSET", "{a game}:log", "snapshot", key});
+    });
+    followed_game world;
+    const auto message = late.next(redis_patience); // of which the server is away for some
+    starter.join();
+    ASSERT_TRUE(message) << late.problem();
+    EXPECT_EQ(late.problem(), "");
+    world.receive(*message);
+    expect_to_follow(late, world);
+}
+
+TEST_F(redis_log_of_frames, waits_for_any_time) {
+    serve();
+    const auto log = begin();
+    publish(*log);
+    auto early = follower();
+    followed_game world;
+    expect_to_follow(early, world);
+    constexpr auto always = std::chrono::milliseconds::max();
+    constexpr auto never = std::chrono::milliseconds::min();
+    EXPECT_FALSE(early.next(never));
+    EXPECT_EQ(early.problem(), "");
+    EXPECT_FALSE(log->wait(2, never));
+    server_->pause();
+    std::thread sender([&] {
+        append(*log);
+        server_->go_on();
+    });
+    const auto message = early.next(always);
+    sender.join();
+    ASSERT_TRUE(message);
+    EXPECT_EQ(message->frame, 2U);
+    server_->pause();
+    append(*log);
+    std::thread waker([this] { server_->go_on(); });
+    EXPECT_TRUE(log->wait(3, always));
+    waker.join();
+    EXPECT_TRUE(log->release(always));
+}
+
+TEST_F(redis_log_of_frames, publishes_frames_while_the_server_takes_no_snapshot) {
+    serve();
+    game_.grow(100'000);
+    const auto log = begin({.snapshot_every = 1});
+    ASSERT_TRUE(log->wait(0, redis_patience));
+    server_->command({"CONFIG", "SET", "proto-max-bulk-len", "1048576"}); // a value has no more bytes
+    publish(*log);
+    const auto late_problem = std::chrono::steady_clock::now() + redis_patience;
+    while (log->problem().empty()) {
+        ASSERT_LT(std::chrono::steady_clock::now(), late_problem);
+        std::this_thread::sleep_for(1ms);
+    }
+    publish(*log);
+    server_->command({"CONFIG", "SET", "proto-max-bulk-len", "536870912"});
+    wait_for_snapshot(2);
+    auto late = follower();
+    followed_game world;
+    expect_to_follow(late, world);
+    EXPECT_EQ(world.deltas(), 0U);
+}
+
+TEST_F(redis_log_of_frames, gets_a_snapshot_however_much_is_forgotten_meanwhile) {
+    serve();
+    game_.grow(100'000); // several pieces
+    const auto log = begin({.most_waiting_bytes = 1});
+    const auto late = std::chrono::steady_clock::now() + redis_patience;
+    while (server_->command({"HEXISTS", "{a game}:log", "snapshot"}) == "0") {
+        ASSERT_LT(std::chrono::steady_clock::now(), late);
+        append(*log);
+    }
+    ASSERT_TRUE(log->wait(game_.frame(), redis_patience));
+    auto source = follower();
+    followed_game world;
+    expect_to_follow(source, world);
+}
+
 TEST_F(redis_log_of_frames, sends_a_snapshot_when_too_much_waits) {
     serve();
     const auto log = begin({.most_waiting_bytes = 2'000});
@@ -309,9 +376,27 @@ TEST_F(redis_log_of_frames, sends_a_snapshot_when_too_much_waits) {
     EXPECT_EQ(world.snapshots(), 2U);
 }
 
+TEST_F(redis_log_of_frames, sends_a_snapshot_when_too_much_waits_behind_a_delta_that_was_not_taken) {
+    serve({"--appendonly", "yes", "--appendfsync", "always"});
+    const auto log = begin({.most_waiting_bytes = 2'000});
+    publish(*log, 3);
+    server_->kill();
+    append(*log);
+    while (log->problem().empty()) {
+        std::this_thread::sleep_for(1ms);
+    }
+    append(*log, 100);
+    server_->start();
+    ASSERT_TRUE(log->wait(game_.frame(), redis_patience));
+    auto late = follower();
+    followed_game world;
+    expect_to_follow(late, world);
+    EXPECT_EQ(world.snapshots(), 1U);
+}
+
 TEST_F(redis_log_of_frames, sends_large_snapshots_between_deltas) {
     serve();
-    game_.grow(60'000); // several pieces
+    game_.grow(100'000); // several pieces
     const auto log = begin({.snapshot_every = 1});
     auto early = follower();
     followed_game world;
@@ -337,6 +422,10 @@ TEST_F(redis_log_of_frames, has_limits_for_what_followers_take) {
     EXPECT_EQ(small.problem(),
               "the log a game: the snapshot of frame 0 has " + snapshot_bytes + " bytes; 10000 are allowed");
     EXPECT_EQ(small.frame(), std::nullopt);
+    auto unlimited = follower({.most_snapshot_bytes = std::numeric_limits<std::size_t>::max(),
+                               .most_delta_bytes = std::numeric_limits<std::size_t>::max()});
+    followed_game world;
+    expect_to_follow(unlimited, world);
     auto narrow = follower({.most_delta_bytes = 1'000});
     ASSERT_TRUE(narrow.next(redis_patience)); // the snapshot
     game_.grow(10'000);
@@ -347,6 +436,8 @@ TEST_F(redis_log_of_frames, has_limits_for_what_followers_take) {
     EXPECT_EQ(narrow.problem(), "redis at 127.0.0.1:" + std::to_string(server_->address().port) +
                                     ": an answer of more than 1000 bytes");
     EXPECT_EQ(narrow.frame(), 2U);
+    expect_to_follow(unlimited, world);
+    EXPECT_EQ(world.snapshots(), 1U);
 }
 
 TEST_F(redis_log_of_frames, is_received_by_a_replica_that_asks_for_a_snapshot_when_it_refuses) {
@@ -422,8 +513,19 @@ TEST_F(redis_log_of_frames, refuses_what_can_not_be) {
               "the name of a log is 'a}b'" + name_problem);
     auto log = follower();
     EXPECT_EQ(message_of<std::invalid_argument>([&] { log.try_take_over("x", 0ms); }),
-              "a lease of 0 milliseconds; at least 1 is allowed");
+              "a lease of 0 milliseconds; 1 to 86400000 are allowed");
+    EXPECT_EQ(message_of<std::invalid_argument>([&] { log.try_take_over("x", 24h + 1ms); }),
+              "a lease of 86400001 milliseconds; 1 to 86400000 are allowed");
+    for (const auto time : {-1ms, 0ms, 86'400'001ms}) {
+        redis_address address = server_->address();
+        address.timeout = time;
+        EXPECT_EQ(message_of<std::invalid_argument>([&] { redis_follower(address, "a game"); }),
+                  "the time of an address is " + std::to_string(time.count()) +
+                      " milliseconds; 1 to 86400000 are allowed");
+    }
     EXPECT_EQ(message_of<std::invalid_argument>([&] { publisher({}); }),
+              "a lease that redis_follower::try_take_over() did not give");
+    EXPECT_EQ(message_of<std::invalid_argument>([&] { publisher({.time_to_live = 24h + 1ms}); }),
               "a lease that redis_follower::try_take_over() did not give");
     const redis_lease first = lease();
     EXPECT_EQ(message_of<std::invalid_argument>([&] { publisher(first, {.snapshot_every = 0}); }),

@@ -18,7 +18,7 @@ struct redis_address {
     std::string path{};     ///< of a socket of Unix, in place of host and port
     std::string user{};     ///< empty: the default one
     std::string password{}; ///< empty: none is asked for
-    /// For a connection to come about, and for an answer.
+    /// For a connection to come about, and for each part of an answer: from a millisecond to a day.
     std::chrono::milliseconds timeout = std::chrono::seconds(1);
 };
 

@@ -45,11 +45,12 @@ struct redis_follower_options {
 ///
 /// While the server is away, calls give nothing, and connect again when it is back. Then, and after anything
 /// else that makes the log another one than it was, a follower goes on where it was, or begins with a
-/// snapshot. It makes no thread. One thread at a time uses it, any.
+/// snapshot. It makes no thread. One thread at a time uses it, any. A moved-from one can only be destroyed
+/// and assigned to.
 class HANDLEPOOL_EXPORT redis_follower {
 public:
     /// Of the log of that name. Connects when it is used first. Throws std::invalid_argument for an empty
-    /// name or one with a brace, and std::bad_alloc.
+    /// name, one with a brace, and an address whose time can't be, and std::bad_alloc.
     redis_follower(redis_address address, std::string name, redis_follower_options options = {});
     ~redis_follower();
     redis_follower(redis_follower&& other) noexcept;
@@ -57,9 +58,9 @@ public:
 
     /// The next message, for which it waits so long at most: first a snapshot, and from there on the delta
     /// of each frame. A snapshot again when deltas are missing: trimmed, or of another history. Nothing if
-    /// nothing has come, or problem() says what is wrong. The time can be exceeded by that of the address
-    /// where the server does not answer, and by what it takes to read a snapshot. Throws std::bad_alloc;
-    /// then the call can be repeated.
+    /// nothing has come, or problem() says what was wrong at last. The time can be exceeded by that of the
+    /// address where the server does not answer, and by what it takes to read a snapshot. Throws
+    /// std::bad_alloc; then the call can be repeated.
     std::optional<frame_message> next(std::chrono::milliseconds timeout);
 
     /// Loads or applies the next message, and returns whether there was one; names that the replica does not
@@ -69,18 +70,18 @@ public:
     bool follow(replica& world, std::chrono::milliseconds timeout);
 
     /// Takes the log over, if nobody has its lease, and all of the log was returned by next() or given to
-    /// follow(): so a log that was never begun is taken over at once, by the first. Returns nothing if
-    /// another one has the lease or there is more to read, and if problem() says that the server could not be
-    /// asked. The lease ends after this time, from a millisecond up, unless a publisher renews it. `holder`
-    /// is for people who look into the log. Throws std::invalid_argument for a shorter time, and
-    /// std::bad_alloc.
+    /// follow(): so a log that was never begun is taken over at once, by the first. Then the next message is
+    /// a snapshot, for who loses the log again. Returns nothing if another one has the lease or there is more
+    /// to read, and if problem() says that the server could not be asked. The lease ends after this time,
+    /// from a millisecond to a day, unless a publisher renews it. `holder` is for people who look into the
+    /// log. Throws std::invalid_argument for another time, and std::bad_alloc.
     std::optional<redis_lease> try_take_over(std::string_view holder, std::chrono::milliseconds time_to_live);
 
-    /// Makes the next message a snapshot. To be called before the log is followed again by who has taken it
-    /// over and lost the lease: a replica that was taken over refuses deltas until then.
+    /// Makes the next message a snapshot: for a replica that is not what it was, such as one that was taken
+    /// over.
     void rejoin() noexcept;
 
-    /// The frame of the last message; nothing before the first one.
+    /// The frame of the last message; nothing before the first one, and where a snapshot comes next.
     std::optional<std::uint64_t> frame() const noexcept;
 
     /// What was wrong in the last call, such as a server that is away; empty if nothing.

@@ -12,7 +12,7 @@
 namespace handlepool {
 
 /// The right to append to a log of frames. One process has it; when that has not been heard of for so long,
-/// another one may take it, from the frame where the log ends.
+/// another one may take it, from the frame where the log ends. It is for one redis_publisher.
 struct redis_lease {
     std::uint64_t token = 0; ///< larger than that of each earlier lease of the log
     std::string id{};        ///< in the log: the token, and a random number, for a log that was set back

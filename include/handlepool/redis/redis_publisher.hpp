@@ -47,12 +47,15 @@ struct redis_publisher_options {
 /// A server that forgets what it has acknowledged when it crashes, as with `appendfsync everysec`, loses
 /// frames, and the log goes on with a snapshot of the next one. One with `appendfsync always` loses none.
 ///
+/// Redis holds no snapshot and no delta of more than 512 MiB, unless its `proto-max-bulk-len` is larger:
+/// problem() says so.
+///
 /// One thread at a time uses it, any; frame() and problem() may be called by others at any time. It costs as
-/// much memory as the world's snapshot. Its end waits for an
-/// answer of the server, for the time of the address at most, but not for what was not sent.
+/// much memory as the world's snapshot, and twice that while it sends one. Its end waits for an answer of the
+/// server, for the time of the address at most, but not for what was not sent.
 class HANDLEPOOL_EXPORT redis_publisher {
 public:
-    /// Renews the lease from here on. Throws std::invalid_argument for options that can't be,
+    /// Renews the lease from here on. Throws std::invalid_argument for what can't be,
     /// std::system_error if the system has no thread, and std::bad_alloc.
     redis_publisher(redis_address address, std::string name, const redis_lease& lease,
                     redis_publisher_options options = {});
