@@ -23,7 +23,7 @@ struct redis_lease {
 
 /// Another process has taken the lease, or it was given up: what this one has not published yet never will
 /// be, and the handles that it gave out since can become those of other objects. Whoever wants to go on
-/// follows the log again, from a snapshot: see redis_follower::rejoin().
+/// follows the log again, from a snapshot.
 class HANDLEPOOL_EXPORT lease_lost : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
