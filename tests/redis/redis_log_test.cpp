@@ -106,15 +106,21 @@ TEST_F(redis_log_of_frames, is_taken_over_where_it_ends_by_who_has_read_all_of_i
     ASSERT_TRUE(second);
     EXPECT_EQ(second->token, 2U);
     EXPECT_EQ(second->frame, 5U);
+    EXPECT_EQ(standby.frame(), std::nullopt); // it is no follower any more
+    auto onlooker = follower();
+    followed_game seen;
+    expect_to_follow(onlooker, seen);
 
     const auto log = publisher(*second);
     EXPECT_EQ(message_of<std::invalid_argument>([&] { log->begin(4, game_.begin()); }),
               "the log ends at frame 5, and can't go on from frame 4");
     log->begin(5, game_.begin());
     publish(*log, 3);
-    expect_to_follow(standby, world);
-    EXPECT_EQ(world.snapshots(), 1U);
-    EXPECT_EQ(world.deltas(), 8U);
+    expect_to_follow(onlooker, seen);
+    EXPECT_EQ(seen.snapshots(), 1U);
+    EXPECT_EQ(seen.deltas(), 8U);
+    expect_to_follow(standby, world); // and could be one again
+    EXPECT_EQ(world.snapshots(), 2U);
 }
 
 TEST_F(redis_log_of_frames, refuses_who_has_lost_the_lease) {
