@@ -6,6 +6,8 @@
 
 #include <handlepool/redis/redis_follower.hpp>
 #include <handlepool/redis/redis_publisher.hpp>
+#include <handlepool/zeromq/zeromq_follower.hpp>
+#include <handlepool/zeromq/zeromq_publisher.hpp>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -210,6 +212,20 @@ nlohmann::ordered_json by_redis(const options& chosen) {
         [&log](std::uint64_t frame) { return log.wait(frame, 10s); });
 }
 
+nlohmann::ordered_json by_zeromq(const options& chosen) {
+    handlepool::zeromq_publisher publisher({.deltas = "tcp://127.0.0.1:*", .snapshots = "tcp://127.0.0.1:*"});
+    other_process follower(chosen, [&publisher] { // which uses nothing of it but the addresses
+        return [source = handlepool::zeromq_follower(publisher.endpoints())](
+                   handlepool::replica& world) mutable { return source.follow(world, 1s); };
+    });
+    told_world world(chosen.alive);
+    publisher.begin(0, world.begin(chosen.alive));
+    return measure(
+        chosen, world, follower,
+        [&publisher](std::vector<std::byte> delta) { publisher.append(std::move(delta)); },
+        [](std::uint64_t) { return false; }); // nobody says so
+}
+
 void print(std::string_view title, const nlohmann::ordered_json& results) {
     fmt::print("{}\n  {:<46} {:.0f}\n", title, "bytes a frame", results["bytes_a_frame"].get<double>());
     const auto line = [&results](const char* text, const char* name) {
@@ -243,10 +259,12 @@ int main(int argc, char** argv) {
     CLI11_PARSE(app, argc, argv);
     try {
         nlohmann::ordered_json all;
+        all["zeromq"] = by_zeromq(chosen);
         all["redis"] = by_redis(chosen);
         if (chosen.json) {
             fmt::print("{}\n", all.dump(2));
         } else {
+            print("by ZeroMQ", all["zeromq"]);
             print("by Redis", all["redis"]);
         }
         return 0;
