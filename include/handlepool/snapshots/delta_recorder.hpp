@@ -134,7 +134,8 @@ public:
     }
 
     /// What there is now is what the next delta differs from, and has this number. Each pool is compacted.
-    /// Linear in the pools. Throws compaction_conflict like snapshot::save(), and std::bad_alloc; then
+    /// After a load, the next delta is also one of those who have the bytes that were loaded. Linear in the
+    /// pools. Throws compaction_conflict like snapshot::save(), and std::bad_alloc; then
     /// begin() must be called again.
     void begin(std::uint64_t frame);
 
