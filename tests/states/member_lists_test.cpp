@@ -72,7 +72,7 @@ const std::vector<listed_class> listed = {
     {"detail/containers/sparse_pages.hpp", "sparse_pages", {"pages_"}},
     {"detail/containers/pool_subscription.hpp",
      "pool_subscription",
-     {"pool_", "pool_id_", "state_", "ignores_births_", "whom_", "births_", "hook_"}},
+     {"pool_", "pool_id_", "state_", "ignores_births_", "spares_others_", "whom_", "births_", "hook_"}},
     {"detail/properties/bag_store.hpp",
      "bag_store",
      {"table_", "bytes_", "arena_", "names_", "slots_end_", "pool_id_"}},
