@@ -43,8 +43,8 @@ own_fmt=-DFMT_HEADER_ONLY
 
 # The sources of the static library, and what runs on it.
 mapfile -t sources < <(find src/core src/time src/snapshots src/service src/properties -name "*.cpp" ! -path "*/windows/*" | sort)
-# Those of the C interface and of followers by ZeroMQ, which need exceptions.
-c_sources=(src/c/*.cpp src/zeromq/*.cpp)
+# Those of the C interface and of followers, which need exceptions.
+c_sources=(src/c/*.cpp src/redis/*.cpp src/zeromq/*.cpp)
 version='-DHANDLEPOOL_BUILT_VERSION=HANDLEPOOL_VERSION -DHANDLEPOOL_BUILT_VERSION_TEXT=\"\"'
 program=tests/delivery/compilers/program.cpp
 without_exceptions=tests/delivery/compilers/without_exceptions.cpp
