@@ -55,6 +55,20 @@ inline std::vector<std::vector<std::byte>> receive_raw(zmq::socket_t& socket) {
     return parts;
 }
 
+/// Sends a request, and again where it is not answered: a publisher waits for nobody whose answers pile up on
+/// the way.
+inline std::vector<std::vector<std::byte>> ask_raw(zmq::socket_t& socket,
+                                                   std::span<const std::byte> request) {
+    socket.set(zmq::sockopt::rcvtimeo, 500);
+    const auto end = std::chrono::steady_clock::now() + long_enough;
+    std::vector<std::vector<std::byte>> answer;
+    while (answer.empty() && std::chrono::steady_clock::now() < end) {
+        send_raw(socket, request);
+        answer = receive_raw(socket);
+    }
+    return answer;
+}
+
 /// A publisher that says what a test wants.
 class raw_publisher {
 public:

@@ -48,8 +48,7 @@ std::uint64_t refused(const zeromq_publisher& publisher, zmq::socket_type type,
     // The publisher takes from one and the other in turn, so after some answers it has had all.
     std::uint64_t refused = 0;
     for (int i = 0; i != 3 || refused == 0; ++i) {
-        send_raw(asking, request);
-        EXPECT_EQ(receive_raw(asking).size(), 1u);
+        EXPECT_EQ(ask_raw(asking, request).size(), 1u);
         refused = publisher.malformed_messages() - before;
     }
     return refused;

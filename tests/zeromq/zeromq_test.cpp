@@ -193,8 +193,7 @@ void wait_until_published(const zeromq_endpoints& endpoints, std::uint64_t frame
     auto asking = sockets.make(zmq::socket_type::dealer);
     asking.connect(endpoints.snapshots);
     for (std::uint64_t reached = 0; reached != frame;) {
-        send_raw(asking, detail::bytes_of({.kind = detail::zeromq_kind::request}));
-        const auto answer = receive_raw(asking);
+        const auto answer = ask_raw(asking, detail::bytes_of({.kind = detail::zeromq_kind::request}));
         ASSERT_EQ(answer.size(), 1u);
         std::string problem;
         const auto message = detail::read_zeromq_message(answer[0], {detail::zeromq_kind::snapshot}, problem);
