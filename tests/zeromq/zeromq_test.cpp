@@ -337,8 +337,10 @@ TEST(zeromq, a_delta_that_contradicts_ends_the_publication_until_it_begins_anew)
         }
     };
     std::string error = message_of<invalid_snapshot>(append_all);
-    while (error.empty()) {
-        error = message_of<invalid_snapshot>([&] { publisher.append({}); });
+    while (error.empty() ||
+           error == "snapshot 'a delta', byte 0: this is no snapshot; \"hp world\" is expected") {
+        error = message_of<invalid_snapshot>(
+            [&] { publisher.append({}); }); // as soon as it knows a better reason
     }
     EXPECT_TRUE(error.starts_with("snapshot 'a delta', byte ")) << error;
     EXPECT_EQ(message_of<invalid_snapshot>([&] { publisher.append({}); }), error);
