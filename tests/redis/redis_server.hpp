@@ -14,6 +14,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -53,8 +54,16 @@ public:
         throw std::runtime_error("redis-server does not start");
     }
 
+    ~redis_server() {
+        program_.reset();
+        std::filesystem::remove(socket());
+    }
+    redis_server(const redis_server&) = delete;
+    redis_server& operator=(const redis_server&) = delete;
+
     redis_address address() const { return {.port = port_, .timeout = std::chrono::seconds(30)}; }
-    std::string socket() const { return (folder_.path() / "socket").string(); }
+    /// Of few letters, for the system takes no path of more than a hundred.
+    std::string socket() const { return testing::TempDir() + "redis_" + std::to_string(port_); }
 
     /// Ends it at once, as a crash does.
     void kill() { program_->kill(); }
