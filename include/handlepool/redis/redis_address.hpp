@@ -14,10 +14,10 @@ namespace handlepool {
 /// tunnel leads there, or the path of a socket that a tunnel listens on.
 struct redis_address {
     std::string host = "127.0.0.1"; ///< a name, or an address of IPv4 or IPv6
-    std::uint16_t port = 6379;
-    std::string path{};     ///< of a socket of Unix, in place of host and port
-    std::string user{};     ///< empty: the default one
-    std::string password{}; ///< empty: none is asked for
+    std::uint16_t port = 6379;      ///< of TCP
+    std::string path{};             ///< of a socket of Unix, in place of host and port
+    std::string user{};             ///< empty: the default one
+    std::string password{};         ///< empty: none is asked for
     /// For a connection to come about, and for each part of an answer: from a millisecond to a day.
     std::chrono::milliseconds timeout = std::chrono::seconds(1);
 };

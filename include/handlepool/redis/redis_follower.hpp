@@ -20,8 +20,8 @@ class replica;
 
 /// What a follower takes. More is refused, before there is memory for it.
 struct redis_follower_options {
-    std::size_t most_snapshot_bytes = std::size_t{1} << 30;
-    std::size_t most_delta_bytes = std::size_t{64} << 20;
+    std::size_t most_snapshot_bytes = std::size_t{1} << 30; ///< of a snapshot
+    std::size_t most_delta_bytes = std::size_t{64} << 20;   ///< of the delta of a frame
 };
 
 /// Follows a log of frames in Redis, of which a redis_publisher appends each, and takes it over when that is

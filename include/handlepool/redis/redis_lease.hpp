@@ -16,9 +16,9 @@ namespace handlepool {
 struct redis_lease {
     std::uint64_t token = 0; ///< larger than that of each earlier lease of the log
     std::string id{};        ///< in the log: the token, and a random number, for a log that was set back
-    std::chrono::milliseconds time_to_live{0};
-    std::optional<std::uint64_t> frame{}; ///< where the log ends; nothing if it was never begun, or lost
-    std::uint64_t history = 0;            ///< what led there: a hash of all deltas
+    std::chrono::milliseconds time_to_live{0}; ///< so long without a word, and another one may take it
+    std::optional<std::uint64_t> frame{};      ///< where the log ends; nothing if it was never begun, or lost
+    std::uint64_t history = 0;                 ///< what led there: a hash of all deltas
 };
 
 /// Another process has taken the lease, or it was given up: what this one has not published yet never will

@@ -15,9 +15,9 @@ class replica;
 /// What a follower is sent, by whatever carries it: a snapshot to begin with, and the delta of each frame
 /// since.
 struct frame_message {
-    bool is_snapshot = false; ///< else a delta, which leads to `frame`
-    std::uint64_t frame = 0;
-    std::vector<std::byte> bytes{};
+    bool is_snapshot = false;       ///< else a delta, which leads to `frame`
+    std::uint64_t frame = 0;        ///< of the world, once it was received
+    std::vector<std::byte> bytes{}; ///< for replica::load() or apply(), or for a replay
 };
 
 /// Loads a message into a replica, or applies it there. Throws what these do.
