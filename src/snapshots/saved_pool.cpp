@@ -26,8 +26,7 @@ std::uint32_t count_of(const std::vector<std::uint32_t>& list) noexcept {
 }
 
 /// In the order in which they are written.
-template <class Pool>
-auto lists_of(Pool& pool) noexcept {
+auto lists_of(const saved_pool& pool) noexcept {
     return std::array{&pool.generations,
                       &pool.owners,
                       &pool.places,
@@ -126,12 +125,6 @@ std::size_t read_generations(block_reader& from, saved_pool& pool, const pool_li
 }
 
 } // namespace
-
-void saved_pool::clear_lists() noexcept {
-    for (auto* const list : lists_of(*this)) {
-        list->clear();
-    }
-}
 
 std::uint64_t bytes_of(const saved_pool& pool) noexcept {
     std::uint64_t numbers = 0;

@@ -66,17 +66,18 @@ void snapshot_writer::begin_block(block_kind kind, std::uint32_t version, std::s
 
 void snapshot_writer::bytes(const void* data, std::size_t size) {
     expects(out_.size() + size <= end_, "?", "a block of a snapshot is given more than was announced");
-    const auto* next = static_cast<const std::byte*>(data);
+    const std::span added(static_cast<const std::byte*>(data), size);
     if (hashes_ == payload_hashes::later) {
-        out_.insert(out_.end(), next, next + size);
-        return;
-    }
-    while (size != 0) {
-        const std::size_t piece = (std::min)(size, hashed_at_once - (out_.size() - hashed_));
-        out_.insert(out_.end(), next, next + piece);
-        next += piece;
-        size -= piece;
-        if (out_.size() - hashed_ == hashed_at_once) {
+        out_.insert(out_.end(), added.begin(), added.end());
+    } else if (size >= hashed_at_once) {
+        // Hashed where it is, so that it can be copied as a whole: that of much memory passes the caches.
+        hash_up_to_here();
+        hash_.add(added);
+        out_.insert(out_.end(), added.begin(), added.end());
+        hashed_ = out_.size();
+    } else {
+        out_.insert(out_.end(), added.begin(), added.end());
+        if (out_.size() - hashed_ >= hashed_at_once) {
             hash_up_to_here();
         }
     }

@@ -54,7 +54,6 @@ public:
     static saved_pool describe(const pool_cut<T, Config>& cut, saved_pool memory = {}) {
         const auto& parts = cut.parts();
         saved_pool pool = std::move(memory);
-        pool.clear_lists();
         pool.widths = widths_of_layout<layout>();
         pool.placement = placement_number<placement>;
         pool.id = cut.id();
@@ -74,11 +73,12 @@ private:
     template <class Parts>
     static void add_slots(const Parts& parts, saved_pool& pool) {
         const std::size_t in_service = parts.allocator.list().fresh();
-        pool.generations.reserve(in_service);
+        pool.generations.resize(in_service);
+        pool.reserved.clear();
         for (std::uint32_t i = 0; i != in_service; ++i) {
             const slot_index slot{i};
             const auto words = parts.table.words_of(slot);
-            pool.generations.push_back(generation_of(parts.table.tag_or_fresh(words, parts.fresh_tag)));
+            pool.generations[i] = generation_of(parts.table.tag_or_fresh(words, parts.fresh_tag));
             if (parts.table.is_reserved(words, parts.fresh_tag)) {
                 pool.reserved.push_back(i);
             }
@@ -86,12 +86,15 @@ private:
     }
     template <class Parts>
     static void add_objects(const Parts& parts, saved_pool& pool) {
-        pool.owners.reserve(parts.promoted());
+        pool.places.clear();
         if constexpr (std::is_same_v<placement, dense_placement>) {
+            pool.owners.resize(parts.objects.size());
             for (std::uint32_t i = 0, size = parts.objects.size(); i != size; ++i) {
-                pool.owners.push_back(raw(parts.objects.owner(dense_position{i})));
+                pool.owners[i] = raw(parts.objects.owner(dense_position{i}));
             }
         } else {
+            pool.owners.clear();
+            pool.owners.reserve(parts.promoted());
             pool.places.reserve(parts.promoted());
             for (std::size_t group = 0, last = parts.newborns.groups(); group != last; ++group) {
                 parts.newborns.for_each_promoted(group, [&](nursery_position place) {
@@ -107,6 +110,7 @@ private:
         if (pool.allocator.returned.empty()) {
             pool.allocator.returned_word = 0; // else that of before a reset
         }
+        pool.waiting.clear();
         pool.waiting.reserve(pool.allocator.freelist.waiting);
         parts.allocator.list().for_each_waiting(
             0, [&pool](std::uint32_t slot) { pool.waiting.push_back(slot); });

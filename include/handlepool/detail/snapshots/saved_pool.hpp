@@ -42,9 +42,6 @@ struct HANDLEPOOL_EXPORT saved_pool {
     std::vector<std::uint32_t> reserved;    // slots, ascending
     std::vector<std::uint32_t> waiting;     // slots, in the order in which they come
     allocator_state allocator;              // of those that don't wait
-
-    /// Forgets all lists, whose memory stays.
-    void clear_lists() noexcept;
 };
 
 /// Returns whether a slot has an object of this generation.
