@@ -354,7 +354,8 @@ TEST(merged_snapshot, refuses_objects_that_it_can_not_look_into) {
     snapshot_bytes bytes;
     all.save(bytes);
     EXPECT_EQ(message_of<invalid_snapshot>([&] { all.merge(bytes, "game"); }),
-              "snapshot 'game', byte 56, block 'raw': rows and objects of raw pools can't be merged");
+              "snapshot 'game', byte 56, block 'raw': objects of raw pools, and such as can't be moved, "
+              "can't be merged");
 }
 
 /// Random batteries, merged into one that has been used, against what is copied by hand.

@@ -218,10 +218,11 @@ public:
     /// refused, get none. Values are left out unless the options ask for them.
     ///
     /// Other threads may use the pools meanwhile, but not the containers. Linear in the bytes. Throws
-    /// invalid_snapshot like load(), also for rows and objects of raw pools; pool_exhausted, pool_used_up,
-    /// std::bad_alloc, and what archives, for_each_handle() and insertions throw. Then the objects that were
-    /// made are erased again, all that was added is gone, and the values are as they were; containers that
-    /// are not attached may have lost stale members.
+    /// invalid_snapshot like load(), also for objects of raw pools, in which nobody sees handles, and for
+    /// such as can't be moved; pool_exhausted, pool_used_up, std::bad_alloc, and what archives,
+    /// for_each_handle() and insertions throw. Then the objects that were made are erased again, all that was
+    /// added is gone, and the values are as they were; containers that are not attached may have lost stale
+    /// members.
     handle_renaming merge(std::span<const std::byte> bytes, std::string_view origin = "in memory",
                           const merge_options& options = {});
 

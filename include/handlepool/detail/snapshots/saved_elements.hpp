@@ -177,7 +177,7 @@ public:
     T take(std::size_t i) noexcept
         requires(!std::is_void_v<T>)
     {
-        if constexpr (is_bytes) {
+        if constexpr (is_bytes || !has_content) {
             if (made_.size() == 0) {
                 std::array<std::byte, sizeof(T)> bytes{};
                 std::memcpy(bytes.data(), read_.data() + i * static_cast<std::size_t>(type_.size),

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <handlepool/detail/base/index_types.hpp>
+#include <handlepool/detail/columns/row_making.hpp>
+#include <handlepool/detail/objects/construction.hpp>
 #include <handlepool/detail/objects/object_type.hpp>
 #include <handlepool/detail/objects/row_address.hpp>
 #include <handlepool/detail/snapshots/archive_stream.hpp>
@@ -10,6 +12,7 @@
 #include <handlepool/detail/snapshots/snapshot_reader.hpp>
 #include <handlepool/detail/snapshots/snapshot_writer.hpp>
 #include <handlepool/row.hpp>
+#include <handlepool/snapshots/handle_renaming.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -44,6 +47,9 @@ HANDLEPOOL_EXPORT void require_rows(const block_reader& from, const elements_hea
 template <class T, class Archive, class... Steps>
 class saved_objects {
 public:
+    /// Whether each can be looked into for handles, and moved.
+    static constexpr bool mergeable = std::is_move_constructible_v<T>;
+
     saved_objects(const object_type<T>& type, Archive archive, std::tuple<Steps...> steps)
         : elements_(type, element_names::of_objects(), std::move(archive), std::move(steps)) {}
 
@@ -76,8 +82,13 @@ public:
         parts.objects.unpoison_objects(where, count);
         elements_.put_in(first, parts.objects.storage(where), count);
     }
-    /// One that was read, which is moved away.
-    T take(std::size_t i) noexcept { return elements_.take(i); }
+    /// Returns what `make(maker)` returns: the maker makes the object `i` that was read, with mapped handles.
+    template <class Make>
+    auto make(std::size_t i, const handle_mapper& map, Make make) {
+        T object = elements_.take(i);
+        map_handles(object, map);
+        return make(maker_from<T>(std::move(object)));
+    }
     void forget(bool moved) noexcept { elements_.forget(moved); }
     void add_unknown(std::string_view, std::vector<std::string>&) const {}
 
@@ -136,6 +147,8 @@ class saved_rows;
 template <class... Cs, class... Schemas>
 class saved_rows<columns<Cs...>, Schemas...> {
 public:
+    static constexpr bool mergeable = (std::is_move_constructible_v<Cs> && ...);
+
     saved_rows(const object_type<columns<Cs...>>&, Schemas... schemas) : columns_(std::move(schemas)...) {}
 
     /// As those of saved_objects.
@@ -197,6 +210,17 @@ public:
         for_each_column([&]<std::size_t Column>(auto& column) {
             column.elements.put_in(first, place.memory<type_at<Column, Cs...>>(Column), count);
         });
+    }
+    template <class Make>
+    auto make(std::size_t i, const handle_mapper& map, Make make) {
+        auto elements =
+            std::apply([i](auto&... each) { return std::tuple<Cs...>(each.elements.take(i)...); }, columns_);
+        return std::apply(
+            [&](Cs&... each) {
+                (map_handles(each, map), ...);
+                return make(row_maker_from<columns<Cs...>>(std::move(each)...));
+            },
+            elements);
     }
     void forget(bool moved) noexcept {
         for_each_column([moved]<std::size_t Column>(auto& column) { column.elements.forget(moved); });

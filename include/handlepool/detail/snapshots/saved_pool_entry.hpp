@@ -13,7 +13,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -53,7 +52,8 @@ public:
 
     void read(block_reader& from) override { read_by(from, limits_of(core_)); }
     void read_to_merge(block_reader& from) override {
-        from.require_that(mergeable, 0, "rows and objects of raw pools can't be merged");
+        from.require_that(Objects::mergeable, 0,
+                          "objects of raw pools, and such as can't be moved, can't be merged");
         read_by(from, {.widths = widths_of_layout<layout>(),
                        .placement = std::nullopt,
                        .id = std::nullopt,
@@ -102,11 +102,10 @@ public:
         }
     }
     void merge([[maybe_unused]] const handle_mapper& map) override {
-        if constexpr (mergeable) {
+        if constexpr (Objects::mergeable) {
             for (std::size_t i = 0; i != merged_.size(); ++i) {
-                T object = objects_.take(i);
-                map_handles(object, map);
-                const fulfill_outcome outcome = core_.fulfill(merged_[i], maker_from<T>(std::move(object)));
+                const fulfill_outcome outcome =
+                    objects_.make(i, map, [&](auto maker) { return core_.fulfill(merged_[i], maker); });
                 if (outcome != fulfill_outcome::done) {
                     core_.throw_unfulfilled(outcome, merged_[i]);
                 }
@@ -131,10 +130,6 @@ private:
     bool include(std::uint64_t slot, std::uint32_t generation) const noexcept override {
         return lives_in(pool_, slot, generation);
     }
-
-    // What can be looked at as an object, and moved.
-    static constexpr bool mergeable =
-        std::is_same_v<typename parts_type::pointer, T*> && std::is_move_constructible_v<T>;
 
     void read_by(block_reader& from, const pool_limits_of_snapshot& limits) {
         pool_ = read_saved_pool(from, limits, std::move(pool_));
