@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include <handlepool/detail/saved_containers/saved_container.hpp>
-#include <handlepool/detail/snapshots/saved_type.hpp>
 #include <handlepool/detail/text/message.hpp>
 #include <handlepool/detail/time/record_bytes.hpp>
 
@@ -16,13 +15,6 @@ std::string name_of(std::uint32_t form) {
     constexpr std::string_view names[] = {"a handle_set", "a handle_map", "a handle_index", "a hierarchy",
                                           "a property_store"};
     return form < std::size(names) ? std::string(names[form]) : "of form " + std::to_string(form);
-}
-
-std::string text_of_values(const saved_type& type) {
-    return type.encoding == element_encoding::archive
-               ? "archived, of version " + std::to_string(type.version)
-               : std::to_string(type.size) + " bytes, aligned to " + std::to_string(type.alignment) +
-                     ", of version " + std::to_string(type.version);
 }
 
 } // namespace
@@ -48,10 +40,6 @@ void write(snapshot_writer& to, const saved_container& container) {
     to.number(container.pool_id);
     to.number(container.members);
     to.number(container.refused);
-    to.number(static_cast<std::uint32_t>(container.type.encoding));
-    to.number(container.type.version);
-    to.number(container.type.size);
-    to.number(container.type.alignment);
 }
 
 saved_container read_saved_container(block_reader& from, const saved_container& here) {
@@ -70,17 +58,6 @@ saved_container read_saved_container(block_reader& from, const saved_container& 
     read.refused = from.number<std::uint32_t>();
     from.require_that(read.refused == 0 || here.form == container_form::index, 4,
                       std::to_string(read.refused) + " objects were refused; only an index does that");
-    const auto encoding = from.number<std::uint32_t>();
-    from.require_that(encoding <= static_cast<std::uint32_t>(element_encoding::archive), 4,
-                      "values are encoded in way " + std::to_string(encoding) + "; known are 0 and 1");
-    read.type.encoding = static_cast<element_encoding>(encoding);
-    read.type.version = from.number<std::uint32_t>();
-    read.type.size = from.number<std::uint64_t>();
-    read.type.alignment = from.number<std::uint64_t>();
-    const std::string what = here.form == container_form::index ? "keys" : "values";
-    from.require_that(read.type == here.type, 0,
-                      what + " are " + text_of_values(read.type) + "; here they are " +
-                          text_of_values(here.type));
     return read;
 }
 

@@ -151,7 +151,7 @@ protected:
     }
     std::string name_of(std::size_t which) const { return name_of(gone_.ever[which]); }
 
-    static constexpr std::size_t members_at = 48;
+    static constexpr std::size_t members_at = detail::saved_container::bytes;
 
     gone_world gone_;
     std::unique_ptr<followed_numbers> world_ =
@@ -222,9 +222,11 @@ TEST_F(replica_with_containers, refuses_relations_and_keys_that_are_none) {
               at("parts", parents) + "node 0, " + name_of(3) + ", is below itself");
     EXPECT_EQ(refusal_of(with("parts", parents + 3 * 4 + 4, std::uint32_t{1})),
               at("parts", parents + 3 * 4 + 4) + "node 1, " + name_of(1) + ", has place 1 among 1");
-    const std::size_t texts = members_at + 6 * 2 * 8; // of six members
+    const std::size_t keys =
+        members_at + 6 * 8 + static_cast<std::size_t>(detail::bytes_of(detail::elements_header()));
+    const std::size_t texts = keys + 6 * 8; // of six members
     EXPECT_EQ(refusal_of(with("names", texts + 1, std::uint8_t{'4'})),
-              at("names", texts + 1) + "key 1 is that of a member before, and the index has none twice");
+              at("names", keys) + "key 1 is that of a member before, and the index has none twice");
     const std::size_t last = payload_of(gone_.delta, "kinds").size() - 4;
     EXPECT_EQ(refusal_of(with("kinds", last, std::uint32_t{0})),
               at("kinds", last) + "member 0 got its key twice");
@@ -237,8 +239,9 @@ TEST_F(replica_with_containers, refuses_what_is_of_another_kind_form_type_or_siz
     EXPECT_EQ(refusal_of(with_other("bags", gone_.delta, "set")),
               at("bags", 4) + "the container is a handle_set; here it is a property_store");
     EXPECT_EQ(refusal_of(with_other("words", gone_.delta, "values")),
-              at("words", 48) +
-                  "values are 8 bytes, aligned to 8, of version 0; here they are archived, of version 0");
+              at("words", members_at + 2 * 8) +
+                  "the type of values has 8 bytes, alignment 8, version 0, layout 'u64'; "
+                  "here it has an archive, version 0");
     delta_bytes longer = payload_of(gone_.delta, "set");
     longer.push_back(std::byte{0});
     EXPECT_EQ(refusal_of(with_payload(gone_.delta, "set", longer)),
@@ -446,8 +449,8 @@ TEST(replica_of_a_set, refuses_a_member_that_the_origin_has_kept_after_a_revoke)
     follower.load(saved, 0);
     const std::size_t offset = detail::snapshot_blocks(delta, "a test").find("set")->offset;
     EXPECT_EQ(message_of<invalid_snapshot>([&] { follower.apply(delta, "d"); }),
-              "snapshot 'd', byte " + std::to_string(offset + 48) + ", block 'set': member 0, " +
-                  detail::name_of_handle(kept.index(), kept.generation()) +
+              "snapshot 'd', byte " + std::to_string(offset + detail::saved_container::bytes) +
+                  ", block 'set': member 0, " + detail::name_of_handle(kept.index(), kept.generation()) +
                   ", is not alive in the pool that comes with it");
     EXPECT_TRUE(numbers.contains(kept));
     set.detach(); // who is not attached has any members

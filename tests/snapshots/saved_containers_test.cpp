@@ -275,7 +275,7 @@ TEST_F(saved_containers, without_an_attachment_have_any_members) {
 
     handle_set<boat> tight;
     tight.attach(*boats_);
-    EXPECT_EQ(refusal_of(tight, bytes), "snapshot 'game', byte 112, block 'it': member 1, " +
+    EXPECT_EQ(refusal_of(tight, bytes), "snapshot 'game', byte 88, block 'it': member 1, " +
                                             name_of(boat_[0]) +
                                             ", is not alive in the pool to which the container is attached");
     EXPECT_THAT(tight.handles(), IsEmpty());
@@ -305,7 +305,7 @@ TEST_F(saved_containers, refuse_members_that_will_not_live) {
     some.add("set", set_);
     some.add("boats", *boats_);
     EXPECT_EQ(message_of<invalid_snapshot>([&] { some.load(mixed, "game"); }),
-              "snapshot 'game', byte 120, block 'set': member 2, " + name_of(late) +
+              "snapshot 'game', byte 96, block 'set': member 2, " + name_of(late) +
                   ", is not alive in the pool that comes with it");
     EXPECT_EQ(boats_->size(), 6U);
 
@@ -313,7 +313,7 @@ TEST_F(saved_containers, refuse_members_that_will_not_live) {
     handle_set<boat> elsewhere;
     elsewhere.attach(others);
     EXPECT_EQ(refusal_of(elsewhere, with_late),
-              "snapshot 'game', byte 104, block 'it': member 0, " + name_of(boat_[4]) +
+              "snapshot 'game', byte 80, block 'it': member 0, " + name_of(boat_[4]) +
                   ", is of the pool with id 911; here the container is attached to that with id 913");
     property_store<boat> properties;
     properties.attach(others);
@@ -333,9 +333,10 @@ TEST_F(saved_containers, refuse_another_container_or_type) {
         "snapshot 'game', byte 60, block 'it': the container is a hierarchy; here it is a property_store");
     snapshot words;
     words.add("it", words_, string_archive());
-    EXPECT_EQ(message_of<invalid_snapshot>([&] { words.load(saved_alone(map_), "game"); }),
-              "snapshot 'game', byte 104, block 'it': values are 4 bytes, aligned to 4, of version 0; here "
-              "they are archived, of version 0");
+    EXPECT_EQ(
+        message_of<invalid_snapshot>([&] { words.load(saved_alone(map_), "game"); }),
+        "snapshot 'game', byte 104, block 'it': the type of values has 4 bytes, alignment 4, version 0; "
+        "here it has an archive, version 0");
     EXPECT_THAT(refusal_of(narrow, saved_alone(set_)),
                 testing::StartsWith("snapshot 'game', byte 56, block"));
     expect_as_filled();
@@ -344,7 +345,7 @@ TEST_F(saved_containers, refuse_another_container_or_type) {
 TEST_F(saved_containers, refuse_relations_that_are_none) {
     const snapshot_bytes good = saved_alone(tree_);
     const std::size_t payload = detail::snapshot_blocks(good, "good").find("it")->offset;
-    const std::size_t parents = payload + 48 + 5 * 8;
+    const std::size_t parents = payload + detail::saved_container::bytes + 5 * 8;
     const std::size_t places = parents + 5 * 4;
     const auto refusal_with = [&](std::size_t at, std::uint32_t number) {
         snapshot_bytes bytes = good;
@@ -354,13 +355,13 @@ TEST_F(saved_containers, refuse_relations_that_are_none) {
     };
     ASSERT_THAT(tree_.handles(), ElementsAre(boat_[3], boat_[1], boat_[2], boat_[4], boat_[0]));
     EXPECT_EQ(refusal_with(parents, 5), // which is a grandchild
-              "snapshot 'game', byte 144, block 'it': node 0, " + name_of(boat_[3]) + ", is below itself");
-    EXPECT_EQ(refusal_with(parents + 8, 6), "snapshot 'game', byte 152, block 'it': node 2, " +
+              "snapshot 'game', byte 120, block 'it': node 0, " + name_of(boat_[3]) + ", is below itself");
+    EXPECT_EQ(refusal_with(parents + 8, 6), "snapshot 'game', byte 128, block 'it': node 2, " +
                                                 name_of(boat_[2]) + ", has the parent 6; allowed are 0 to 5");
-    EXPECT_EQ(refusal_with(places + 8, 0), "snapshot 'game', byte 176, block 'it': node 3, " +
+    EXPECT_EQ(refusal_with(places + 8, 0), "snapshot 'game', byte 152, block 'it': node 3, " +
                                                name_of(boat_[4]) +
                                                ", has place 0 among 2, as another one has");
-    EXPECT_EQ(refusal_with(places + 16, 1), "snapshot 'game', byte 180, block 'it': node 4, " +
+    EXPECT_EQ(refusal_with(places + 16, 1), "snapshot 'game', byte 156, block 'it': node 4, " +
                                                 name_of(boat_[0]) + ", has place 1 among 1");
     expect_as_filled();
 }
@@ -371,10 +372,13 @@ TEST_F(saved_containers, refuse_keys_that_are_equal) {
     unique.insert(boat_[1], 8);
     snapshot_bytes bytes = saved_alone(unique);
     const std::size_t payload = detail::snapshot_blocks(bytes, "good").find("it")->offset;
-    const std::size_t size = 48 + 2 * 8 + 2 * 4;
+    const auto header =
+        detail::bytes_of({.name = {}, .type = detail::saved_type_of<std::uint32_t, detail::no_archive>()});
+    const std::size_t size =
+        detail::saved_container::bytes + 2 * 8 + static_cast<std::size_t>(header) + 2 * 4;
     put(bytes, payload + size - 4, std::uint32_t{7});
-    put_hash(bytes, payload + size, std::span(bytes).subspan(payload, size));
-    EXPECT_EQ(refusal_of(unique, bytes), "snapshot 'game', byte 124, block 'it': key 1 is that of a member "
+    put_hash(bytes, payload + (size + 7) / 8 * 8, std::span(bytes).subspan(payload, size));
+    EXPECT_EQ(refusal_of(unique, bytes), "snapshot 'game', byte 139, block 'it': key 1 is that of a member "
                                          "before, and the index has none twice");
     EXPECT_EQ(unique.find(8), boat_[1]);
 }

@@ -3,12 +3,13 @@
 
 import struct
 
+from payload import Invalid, Payload, text_of_type
+
 VERSION = 1
 FORM = struct.Struct("<2I")
-HEADER = struct.Struct("<6I2Q")
+HEADER = struct.Struct("<4I")
 FORMS = ("handle_set", "handle_map", "handle_index", "hierarchy", "property_store")
 SET, MAP, INDEX, HIERARCHY, STORE = range(5)
-ENCODINGS = ("bytes", "archive")
 OPTIONS = {INDEX: ("refuse", "allow"), HIERARCHY: ("become_roots", "are_erased")}
 STORE_HEADER = struct.Struct("<8sIIQ")
 BAG = struct.Struct("<Q6xH")
@@ -16,57 +17,34 @@ BAG_HANDLE = 8
 BAG_UNIT = 4
 
 
-class Invalid(Exception):
-    """A payload that is no container; of the byte of the payload where that is seen."""
-
-    def __init__(self, offset, problem):
-        super().__init__(problem)
-        self.offset = offset
-
-
-class SavedContainer:
+class SavedContainer(Payload):
     """What a payload says of a container. Members have handles, and bytes of the payload if they have values."""
 
     def __init__(self, payload):
-        self.payload, self.next = payload, 0
-        widths, form = FORM.unpack_from(payload, self.take(FORM.size, "widths and form"))
+        super().__init__(payload)
+        widths, form = self.unpack(FORM, "widths and form")
         self.widths = tuple(widths >> shift & 255 for shift in (0, 8, 16, 24))
         if form >= len(FORMS):
             raise Invalid(4, f"form {form} is unknown; known are 0 to {len(FORMS) - 1}")
         self.form = form
-        self.option = self.encoding = self.pool_id = None
+        self.option = self.values = self.pool_id = None
         self.refused = []
         if form == STORE:
             self.read_store()
         else:
             self.read_members()
-        if self.next != len(payload):
-            raise Invalid(self.next, f"the payload is expected to end, and {len(payload) - self.next} bytes are there")
-
-    def take(self, size, what):
-        if size > len(self.payload) - self.next:
-            raise Invalid(self.next, f"{what} take {size} bytes, and {len(self.payload) - self.next} are left")
-        self.next += size
-        return self.next - size
-
-    def numbers(self, count, kind, what):
-        found = struct.Struct(f"<{count}{kind}")
-        return found.unpack_from(self.payload, self.take(found.size, what))
+        self.require_end()
 
     def read_members(self):
-        option, self.pool_id, count, refused, encoding, self.type_version, size, _ = HEADER.unpack_from(
-            self.payload, self.take(HEADER.size, "the header of a container"))
+        option, self.pool_id, count, refused = self.unpack(HEADER, "the header of a container")
         self.option = OPTIONS[self.form][option] if self.form in OPTIONS and option < 2 else None
-        if encoding >= len(ENCODINGS):
-            raise Invalid(24, f"encoding {encoding} is unknown; known are 0 and 1")
         handles = self.numbers(count, "Q", "handles")
         self.members = [{"handle": f"{each:#x}"} for each in handles]
         if self.form in (MAP, INDEX):
-            self.encoding = ENCODINGS[encoding]
-            self.size = size
-            sizes = self.numbers(count, "Q", "the sizes of values") if encoding else [size] * count
-            for member, each in zip(self.members, sizes):
-                member |= {"offset": self.take(each, "a value"), "bytes": each}
+            found, where = self.elements(count)
+            self.values = {key: value for key, value in found.items() if key != "name"}
+            for member, (offset, size) in zip(self.members, where):
+                member |= {"offset": offset, "bytes": size}
         if self.form == INDEX:
             if option == 1:
                 self.numbers(count, "I", "the order of keys")
@@ -98,10 +76,8 @@ class SavedContainer:
             found["pool_id"] = self.pool_id
         if self.option is not None:
             found["duplicates" if self.form == INDEX else "orphans"] = self.option
-        if self.encoding is not None:
-            found |= {"encoding": self.encoding, "type_version": self.type_version}
-        if self.encoding == "bytes":
-            found["value_bytes"] = self.size
+        if self.values is not None:
+            found |= self.values
         if self.form == INDEX:
             found["refused"] = self.refused
         return found
@@ -111,8 +87,9 @@ def text_of(found):
     """What document() has, in a line."""
     pool = f", pool id {found['pool_id']}" if "pool_id" in found else ""
     value = "key" if found["form"] == "handle_index" else "value"
-    values = "" if "encoding" not in found else f", {value}s of {found['value_bytes']} bytes" if found["encoding"] == "bytes" else \
-        f", {value}s archived"
+    values = ""
+    if "encoding" in found:
+        values = f", {value}s {'of ' if found['encoding'] == 'bytes' else ''}{text_of_type(found)}"
     refused = f", {len(found['refused'])} refused" if "refused" in found else ""
     return f"{found['form']}{pool}, {found['members']} members{values}{refused}"
 

@@ -125,11 +125,19 @@ public:
         own_whole(detail::make_container_entry(std::string(name), container),
                   [&] { whole_.add(name, container); });
     }
+    template <detail::savable_container Container, detail::upgrade_step_like Step,
+              detail::upgrade_step_like... Steps>
+    void add(std::string_view name, Container& container, Step step, Steps... steps) {
+        own_whole(
+            detail::make_container_entry(std::string(name), container, detail::no_archive(), step, steps...),
+            [&] { whole_.add(name, container, std::move(step), std::move(steps)...); });
+    }
     template <detail::savable_container Container,
-              detail::archive_of<typename detail::container_contents<Container>::value_type> Archive>
-    void add(std::string_view name, Container& container, Archive archive) {
-        own_whole(detail::make_container_entry(std::string(name), container, archive),
-                  [&] { whole_.add(name, container, std::move(archive)); });
+              detail::archive_of<typename detail::container_contents<Container>::value_type> Archive,
+              detail::upgrade_step_like... Steps>
+    void add(std::string_view name, Container& container, Archive archive, Steps... steps) {
+        own_whole(detail::make_container_entry(std::string(name), container, archive, steps...),
+                  [&] { whole_.add(name, container, std::move(archive), std::move(steps)...); });
     }
 
     /// Adds a property_store in the same way; property_store.hpp has been included.

@@ -147,15 +147,23 @@ public:
     }
 
     /// Adds a handle_set, a handle_map, a handle_index or a hierarchy. Values of a map and keys of an index
-    /// consist of bytes, or are written and read by an archive.
+    /// consist of bytes, or are written and read by an archive; `steps` make them of older ones.
     template <detail::savable_container Container>
     void add(std::string_view name, Container& container) {
         own(detail::make_container_entry(checked_name(name), container));
     }
+    template <detail::savable_container Container, detail::upgrade_step_like Step,
+              detail::upgrade_step_like... Steps>
+    void add(std::string_view name, Container& container, Step step, Steps... steps) {
+        own(detail::make_container_entry(checked_name(name), container, detail::no_archive(), std::move(step),
+                                         std::move(steps)...));
+    }
     template <detail::savable_container Container,
-              detail::archive_of<typename detail::container_contents<Container>::value_type> Archive>
-    void add(std::string_view name, Container& container, Archive archive) {
-        own(detail::make_container_entry(checked_name(name), container, std::move(archive)));
+              detail::archive_of<typename detail::container_contents<Container>::value_type> Archive,
+              detail::upgrade_step_like... Steps>
+    void add(std::string_view name, Container& container, Archive archive, Steps... steps) {
+        own(detail::make_container_entry(checked_name(name), container, std::move(archive),
+                                         std::move(steps)...));
     }
 
     /// Adds a property_store; property_store.hpp has been included. `paths` says whether the names that its

@@ -148,19 +148,19 @@ class ListSnapshot(unittest.TestCase):
     0x140000100000003
     0x140000100000001
     0x140000100000006
-  map: handle_map, pool id 5, 3 members, values of 4 bytes
-    0x140000100000003  byte 512, 4 bytes
-    0x140000100000001  byte 516, 4 bytes
-    0x140000100000006  byte 520, 4 bytes
+  map: handle_map, pool id 5, 3 members, values of 4 bytes, layout 'u32'
+    0x140000100000003  byte 507, 4 bytes
+    0x140000100000001  byte 511, 4 bytes
+    0x140000100000006  byte 515, 4 bytes
   index: handle_index, pool id 5, 3 members, keys archived, 0 refused
-    0x140000100000003  byte 672, 1 bytes
-    0x140000100000001  byte 673, 1 bytes
-    0x140000100000006  byte 674, 1 bytes
-  many: handle_index, pool id 5, 4 members, keys of 4 bytes, 0 refused
-    0x140000100000003  byte 808, 4 bytes
-    0x140000100000001  byte 812, 4 bytes
-    0x140000100000006  byte 816, 4 bytes
-    0x140000100000002  byte 820, 4 bytes
+    0x140000100000003  byte 680, 1 bytes
+    0x140000100000001  byte 681, 1 bytes
+    0x140000100000006  byte 682, 1 bytes
+  many: handle_index, pool id 5, 4 members, keys of 4 bytes, layout 'u32', 0 refused
+    0x140000100000003  byte 835, 4 bytes
+    0x140000100000001  byte 839, 4 bytes
+    0x140000100000006  byte 843, 4 bytes
+    0x140000100000002  byte 847, 4 bytes
   tree: hierarchy, pool id 5, 5 members
     0x140000100000003  place 0 among the roots
     0x140000100000001  place 0 below 0x140000100000003
@@ -168,22 +168,22 @@ class ListSnapshot(unittest.TestCase):
     0x140000100000002  place 0 below 0x140000100000006
     0x140000100000000  place 1 among the roots
   bags: property_store, 3 members
-    0x140000100000001  byte 1104, 20 bytes
-    0x140000100000003  byte 1132, 20 bytes
-    0x140000100000006  byte 1160, 20 bytes
+    0x140000100000001  byte 1112, 20 bytes
+    0x140000100000003  byte 1140, 20 bytes
+    0x140000100000006  byte 1168, 20 bytes
 """)
         data = file.read_bytes()
-        self.assertEqual((data[512:524], data[672:675]), (struct.pack("<3I", 30, 10, 60), b"316"))
+        self.assertEqual((data[507:519], data[680:683]), (struct.pack("<3I", 30, 10, 60), b"316"))
         code, output, errors = self.run_tool("--json", file)
         self.assertEqual((code, errors), (0, ""))
+        number = {"encoding": "bytes", "type_version": 0, "element_bytes": 4, "element_alignment": 4, "layout": "u32"}
         self.assertEqual([each.get("container") for each in json.loads(output)[0]["blocks"]], [
             None,
             {"form": "handle_set", "members": 3, "pool_id": 5},
-            {"form": "handle_map", "members": 3, "pool_id": 5, "encoding": "bytes", "type_version": 0, "value_bytes": 4},
+            {"form": "handle_map", "members": 3, "pool_id": 5} | number,
             {"form": "handle_index", "members": 3, "pool_id": 5, "duplicates": "refuse", "encoding": "archive", "type_version": 0,
              "refused": []},
-            {"form": "handle_index", "members": 4, "pool_id": 5, "duplicates": "allow", "encoding": "bytes", "type_version": 0,
-             "value_bytes": 4, "refused": []},
+            {"form": "handle_index", "members": 4, "pool_id": 5, "duplicates": "allow", "refused": []} | number,
             {"form": "hierarchy", "members": 5, "pool_id": 5, "orphans": "become_roots"},
             {"form": "property_store", "members": 3}])
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <handlepool/detail/saved_containers/saved_container.hpp>
+#include <handlepool/detail/snapshots/saved_type.hpp>
 #include <handlepool/detail/snapshots/snapshot_reader.hpp>
 #include <handlepool/detail/snapshots/snapshot_writer.hpp>
 #include <handlepool/handle_container.hpp>
@@ -42,10 +43,10 @@ public:
     std::uint64_t bytes() const noexcept { return 0; }
     void write(snapshot_writer&, const container_type&) const noexcept {}
 
-    /// Adds the values of the members, and all else. Throws invalid_snapshot, std::bad_alloc, and what the
-    /// values throw. Then the container can be destroyed.
+    /// Adds the values of the members, which were read, and all else. Throws invalid_snapshot and
+    /// std::bad_alloc. Then the container can be destroyed.
     template <class Values>
-    static void read(block_reader&, const saved_container&, const Values&, container_type&) noexcept {}
+    static void read(block_reader&, const saved_container&, Values&, container_type&) noexcept {}
 
     /// Adds what was read, with the handles that its members have now; those of others stay away. Throws what
     /// the container throws.
@@ -68,6 +69,7 @@ public:
     static auto& members(container_type& map) noexcept { return map.members_; }
     static auto& link(container_type& map) noexcept { return map.link_; }
     static const V& value_at(const container_type& map, std::size_t i) noexcept { return map.values_[i]; }
+    static element_names value_names() { return element_names::of_values(); }
 
     static container_type make(std::uint32_t) noexcept { return {}; }
     static std::uint32_t option(const container_type&) noexcept { return 0; }
@@ -77,11 +79,11 @@ public:
     void write(snapshot_writer&, const container_type&) const noexcept {}
 
     template <class Values>
-    static void read(block_reader& from, const saved_container& container, const Values& values,
-                     container_type& map) {
+    static void read(block_reader&, const saved_container& container, Values& values, container_type& map) {
         map.values_.reserve(container.members);
-        values.read(from, container.members,
-                    [&map](std::size_t, V&& value, std::size_t) { map.values_.push_back(std::move(value)); });
+        for (std::size_t i = 0; i != container.members; ++i) {
+            map.values_.push_back(values.take(i));
+        }
     }
 
     void merge(container_type& read, const handle_mapper& map, container_type& to) const {

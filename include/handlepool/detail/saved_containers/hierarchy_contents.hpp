@@ -44,8 +44,7 @@ public:
     }
 
     template <class Values>
-    static void read(block_reader& from, const saved_container& container, const Values&,
-                     container_type& nodes) {
+    static void read(block_reader& from, const saved_container& container, Values&, container_type& nodes) {
         const std::size_t count = container.members;
         std::vector<std::uint32_t> parents; // 1 more than their positions
         from.numbers(count, parents);

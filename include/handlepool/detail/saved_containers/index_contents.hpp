@@ -3,6 +3,7 @@
 
 #include <handlepool/detail/saved_containers/saved_container.hpp>
 #include <handlepool/detail/saved_containers/saved_members.hpp>
+#include <handlepool/detail/snapshots/saved_type.hpp>
 #include <handlepool/detail/snapshots/snapshot_reader.hpp>
 #include <handlepool/detail/snapshots/snapshot_writer.hpp>
 #include <handlepool/handle_index.hpp>
@@ -31,6 +32,7 @@ public:
     static const Key& value_at(const container_type& index, std::size_t i) noexcept {
         return index.keys_[i]->key;
     }
+    static element_names value_names() { return element_names::of_keys(); }
 
     static container_type make(std::uint32_t option) noexcept {
         return container_type(option == 0 ? duplicate_keys::refuse : duplicate_keys::allow);
@@ -73,22 +75,24 @@ public:
     }
 
     template <class Values>
-    static void read(block_reader& from, const saved_container& container, const Values& keys,
+    static void read(block_reader& from, const saved_container& container, Values& keys,
                      container_type& index) {
         const bool unique = container.option == 0;
         index.keys_.reserve(container.members);
         index.chains_.reserve(container.members);
-        keys.read(from, container.members, [&](std::size_t i, Key&& key, std::size_t bytes) {
-            from.require_that(Equal()(key, key), bytes, "key " + std::to_string(i) + " doesn't equal itself");
+        for (std::size_t i = 0; i != container.members; ++i) {
+            Key key = keys.take(i);
+            from.require_that(Equal()(key, key), container.value_bytes,
+                              "key " + std::to_string(i) + " doesn't equal itself");
             const std::size_t hash = Hash()(key);
-            from.require_that(!unique || index.first_of(key, hash) == nullptr, bytes,
+            from.require_that(!unique || index.first_of(key, hash) == nullptr, container.value_bytes,
                               "key " + std::to_string(i) +
                                   " is that of a member before, and the index has none twice");
             index.keys_.push_back(std::make_unique<entry>(std::move(key), index.handles()[i], hash));
             if (unique) {
                 index.chains_.append(*index.keys_.back());
             }
-        });
+        }
         if (!unique) {
             read_order(from, index);
         }

@@ -2,11 +2,11 @@
 #pragma once
 
 #include <handlepool/detail/base/config.hpp>
-#include <handlepool/detail/snapshots/saved_type.hpp>
 #include <handlepool/detail/snapshots/snapshot_entry.hpp>
 #include <handlepool/detail/snapshots/snapshot_reader.hpp>
 #include <handlepool/detail/snapshots/snapshot_writer.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -18,7 +18,7 @@ enum class container_form : std::uint32_t { set, map, index, hierarchy, store };
 
 /// What comes first in the block of a container. docs/snapshot_format.md has the bytes.
 struct saved_container {
-    static constexpr std::uint64_t bytes = 8 * sizeof(std::uint32_t) + 2 * sizeof(std::uint64_t);
+    static constexpr std::uint64_t bytes = 6 * sizeof(std::uint32_t);
 
     container_form form = container_form::set;
     std::uint32_t widths = 0;  // of the handles' layout, as widths_of_layout() has them
@@ -26,7 +26,8 @@ struct saved_container {
     std::uint32_t pool_id = 0; // of the members; 0 if there are none
     std::uint32_t members = 0;
     std::uint32_t refused = 0; // objects that an index has refused
-    saved_type type;           // of the values, or keys
+    // Of values or keys, which were read; they have a header of their own.
+    std::size_t value_bytes = 0;
 };
 
 /// The two numbers with which all containers begin, stores included.
@@ -35,7 +36,7 @@ HANDLEPOOL_EXPORT void write_form(snapshot_writer& to, container_form form, std:
 HANDLEPOOL_EXPORT void read_form(block_reader& from, container_form form, std::uint32_t widths);
 
 HANDLEPOOL_EXPORT void write(snapshot_writer& to, const saved_container& container);
-/// Reads such a one of the form, the widths and the type of values that `here` has. Throws invalid_snapshot.
+/// Reads such a one of the form and the widths that `here` has. Throws invalid_snapshot.
 HANDLEPOOL_EXPORT saved_container read_saved_container(block_reader& from, const saved_container& here);
 
 /// "what NUMBER, #INDEX generation GENERATION, problem", for messages.

@@ -5,7 +5,8 @@
 #include <handlepool/detail/saved_containers/container_contents.hpp>
 #include <handlepool/detail/saved_containers/saved_container.hpp>
 #include <handlepool/detail/saved_containers/saved_members.hpp>
-#include <handlepool/detail/saved_containers/saved_values.hpp>
+#include <handlepool/detail/snapshots/saved_elements.hpp>
+#include <handlepool/detail/snapshots/saved_type.hpp>
 #include <handlepool/detail/snapshots/snapshot_entry.hpp>
 #include <handlepool/detail/time/record_bytes.hpp>
 
@@ -15,14 +16,18 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 namespace handlepool::detail {
 
-/// A container in a snapshot, whose values are written and read by `Values`. What is read becomes a container
-/// of its own, with which the other one exchanges contents.
+/// What a container without values has in their place.
+struct no_values {};
+
+/// A container in a snapshot, whose `Values` are saved_elements, or no_values. What is read becomes a
+/// container of its own, with which the other one exchanges contents.
 template <class Container, class Values>
 class saved_container_entry final : public snapshot_entry {
     using contents = container_contents<Container>;
@@ -30,18 +35,20 @@ class saved_container_entry final : public snapshot_entry {
     using layout = typename handle_type::layout;
 
 public:
-    saved_container_entry(std::string name, Container& container, Values values)
+    /// The values are made from the last arguments.
+    template <class... Args>
+    saved_container_entry(std::string name, Container& container, Args... of_values)
         : snapshot_entry(block_kind::container, std::move(name)),
           container_(container),
-          values_(std::move(values)) {}
+          values_(std::move(of_values)...) {}
 
     void save(snapshot_writer& to) override {
         const Container& saved = container_;
         contents_.prepare(saved);
         if constexpr (has_values) {
-            values_.prepare(saved.handles().size(), value_of(saved));
+            values_.prepare(saved.handles().size(), values_of(saved));
         }
-        saved_container described = description();
+        saved_container described = form;
         described.option = contents::option(saved);
         described.members = static_cast<std::uint32_t>(saved.handles().size());
         described.pool_id = saved.handles().empty() ? 0 : saved.handles().front().pool_id();
@@ -50,21 +57,28 @@ public:
         }
         to.begin_block(kind(), version, name(),
                        saved_container::bytes + saved.handles().size() * saved_handle_bytes +
-                           values_.bytes() + contents_.bytes());
+                           bytes_of_values() + contents_.bytes());
         write(to, described);
         write_handles(to, saved.handles());
         if constexpr (has_values) {
-            values_.write(to, value_of(saved));
+            values_.write(to, {}, values_of(saved));
         }
         contents_.write(to, saved);
         to.end_block();
     }
 
     void read(block_reader& from) override {
-        const saved_container there = read_saved_container(from, description());
+        saved_container there = read_saved_container(from, form);
         Container& made = read_.emplace(contents::make(there.option));
         members_at_.emplace(from);
         read_members(from, there, contents::members(made));
+        if constexpr (has_values) {
+            const elements_header values = read_elements_header(from);
+            from.require_that(values.name.empty(), static_cast<std::size_t>(bytes_of(values)),
+                              values_.names().all() + " are a column, which only pools have");
+            values_.read(from, values, there.members);
+            there.value_bytes = static_cast<std::size_t>(values.bytes);
+        }
         contents::read(from, there, values_, made);
         from.require_end();
     }
@@ -115,19 +129,31 @@ public:
         contents::link(container_).spare_others(false);
         with_its_pool_ = false;
         members_at_.reset();
+        if constexpr (has_values) {
+            values_.forget(false);
+        }
         read_.reset();
     }
 
 private:
     static constexpr bool has_values = !std::is_void_v<typename contents::value_type>;
 
-    static auto value_of(const Container& container) noexcept {
-        return [&container](std::size_t i) -> const auto& { return contents::value_at(container, i); };
-    }
+    // What every such container has.
+    static constexpr saved_container form{.form = contents::form, .widths = widths_of_layout<layout>()};
 
-    /// What every such container has.
-    saved_container description() const noexcept {
-        return {.form = contents::form, .widths = widths_of_layout<layout>(), .type = values_.type()};
+    static auto values_of(const Container& container) noexcept {
+        return [&container](auto visit) {
+            for (std::size_t i = 0; i != container.handles().size(); ++i) {
+                visit(&contents::value_at(container, i), std::size_t{1});
+            }
+        };
+    }
+    std::uint64_t bytes_of_values() const noexcept {
+        if constexpr (has_values) {
+            return values_.bytes({});
+        } else {
+            return 0;
+        }
     }
 
     Container& container_;
@@ -139,20 +165,25 @@ private:
     bool with_its_pool_ = false;      // in the snapshot
 };
 
-/// A container whose values, if it has any, consist of bytes.
+/// A container without values.
 template <class Container>
+    requires(std::is_void_v<typename container_contents<Container>::value_type>)
 std::unique_ptr<snapshot_entry> make_container_entry(std::string name, Container& container) {
-    using value = typename container_contents<Container>::value_type;
-    using values = std::conditional_t<std::is_void_v<value>, no_values, byte_values<value>>;
-    return std::make_unique<saved_container_entry<Container, values>>(std::move(name), container, values());
+    return std::make_unique<saved_container_entry<Container, no_values>>(std::move(name), container);
 }
-/// One whose values are written and read by an archive.
-template <class Container, class Archive>
+/// One whose values consist of bytes, or are written and read by an archive; `steps` make them of older ones.
+template <class Container, class Archive = no_archive, class... Steps>
+    requires(!std::is_void_v<typename container_contents<Container>::value_type>)
 std::unique_ptr<snapshot_entry> make_container_entry(std::string name, Container& container,
-                                                     Archive archive) {
-    using values = archived_values<typename container_contents<Container>::value_type, Archive>;
-    return std::make_unique<saved_container_entry<Container, values>>(std::move(name), container,
-                                                                      values(std::move(archive)));
+                                                     Archive archive = {}, Steps... steps) {
+    using contents = container_contents<Container>;
+    using value = typename contents::value_type;
+    static_assert(!std::is_same_v<Archive, no_archive> || std::is_trivially_copyable_v<value>,
+                  "values and keys that don't consist of bytes are added with an archive: see snapshot");
+    using values = saved_elements<value, Archive, Steps...>;
+    return std::make_unique<saved_container_entry<Container, values>>(
+        std::move(name), container, object_type<value>(), contents::value_names(), std::move(archive),
+        std::tuple<Steps...>(std::move(steps)...));
 }
 
 } // namespace handlepool::detail

@@ -112,6 +112,8 @@ public:
     static element_names of_value() { return element_names("the value", {}, {}); }
     static element_names of_objects() { return element_names("objects", "object ", {}); }
     static element_names of_column(std::string_view name);
+    static element_names of_values() { return element_names("values", "value ", {}); } // of a map
+    static element_names of_keys() { return element_names("keys", "key ", {}); }       // of an index
 
     /// All of them.
     const std::string& all() const noexcept { return all_; }
