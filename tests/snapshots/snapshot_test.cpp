@@ -353,7 +353,7 @@ TEST_F(snapshot_test, logs_have_records_and_rings_go_back_to_before) {
 }
 
 TEST_F(snapshot_test, gives_out_no_handle_that_was_undone_and_stays_stale) {
-    crates_type shelf({.name = "shelf", .capacity = 1, .pool_id = 903, .reuse_delay = 0, .slot_limit = 1});
+    crates_type shelf({.name = "shelf", .capacity = 1, .reuse_delay = 0, .slot_limit = 1, .pool_id = 903});
     snapshot all;
     all.add("shelf", shelf);
     shelf.erase(shelf.emplace());
