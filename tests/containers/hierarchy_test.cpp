@@ -10,6 +10,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <tests/support/made_up.hpp>
+#include <tests/support/message_of.hpp>
 #include <tests/support/random.hpp>
 
 #include <algorithm>
@@ -190,6 +191,14 @@ TEST(hierarchy, refuses_null_foreign_and_stale_handles) {
     EXPECT_THAT(tree.roots(), UnorderedElementsAre(made_up(0), made_up(6, 3), made_up(7)));
     EXPECT_EQ(tree.size(), 8U);
     expect_sound(tree);
+}
+
+TEST(hierarchy, has_no_first_two_nodes_of_two_pools) {
+    hierarchy<int> tree;
+    EXPECT_EQ(
+        message_of<std::invalid_argument>([&] { tree.set_parent(made_up(1, 1, 9), made_up(2, 1, 8)); }),
+        "hierarchy: an object of the pool with id 9 can't be a member beside those of the pool with id 8");
+    EXPECT_TRUE(tree.empty());
 }
 
 TEST(hierarchy, says_why_a_handle_is_no_node_before_it_looks_for_cycles) {

@@ -13,6 +13,7 @@
 #include <tests/support/failing_new.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <stdexcept>
 #include <utility>
@@ -137,6 +138,29 @@ TYPED_TEST(captured_lives_memory, an_object_that_can_not_be_kept_ends_and_is_mis
     });
     EXPECT_GT(allocations, 1U);
     EXPECT_GT(lost_rounds, 0U);
+    EXPECT_EQ(counted_life::living, 0);
+}
+
+// The second is missed since a later capture, and there may be no memory to note it beside the first.
+TYPED_TEST(captured_lives_memory, two_that_are_handed_over_are_both_missed) {
+    const std::size_t allocations = this->with_each_allocation_failing([&](memory_shortage& short_of) {
+        typename TestFixture::lives_type now;
+        now.ring.capture(2);
+        const auto later = now.objects.emplace(10);
+        now.ring.capture(3);
+        const auto take = [](counted_life&& given) { const counted_life taken(std::move(given)); };
+        EXPECT_TRUE(now.objects.extract(now.handles[3], take));
+        EXPECT_TRUE(now.objects.extract(later, take));
+        short_of.begin();
+        now.objects.compact();
+        short_of.end();
+        const std::vector<int> all = now.all();
+        for (const std::uint64_t frame : {1U, 2U, 3U}) {
+            EXPECT_THROW(now.ring.restore(frame), std::logic_error) << frame;
+        }
+        EXPECT_EQ(now.all(), all);
+    });
+    EXPECT_GT(allocations, 1U);
     EXPECT_EQ(counted_life::living, 0);
 }
 

@@ -6,6 +6,7 @@
 #include <handlepool/stable_pool.hpp>
 
 #include <gtest/gtest.h>
+#include <support/steps/tiny_policy.hpp>
 #include <support/threads/thread_team.hpp>
 #include <tests/support/consistency.hpp>
 #include <tests/support/threads.hpp>
@@ -13,8 +14,10 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <iterator>
 #include <set>
+#include <stdexcept>
 #include <vector>
 
 namespace handlepool::test {
@@ -116,6 +119,33 @@ TEST(pool_stable_claims_test, holes_are_filled_from_the_front) {
         for (std::size_t i = 0; i != 300 * holes; ++i) {
             ASSERT_EQ(groups.create(), i / holes * group_size + i % holes);
         }
+    }
+}
+
+struct calls_when_made {
+    explicit calls_when_made(const std::function<void()>& call) { call(); }
+};
+
+// The outer object may have the last place of a group, and the inner one the first of the next.
+TEST(pool_stable_claims_test, nested_objects_that_all_fail_leave_their_places) {
+    for (std::size_t before = 0; before != 17; ++before) {
+        pool<calls_when_made, with_placement<stable_placement, with_policy<support::tiny_policy<8>>>> objects(
+            {.name = "objects", .capacity = 100});
+        const auto nothing = [] {};
+        const auto fail = [] { throw std::runtime_error("made to fail"); };
+        const auto fail_twice = [&] {
+            EXPECT_THROW(objects.emplace(fail), std::runtime_error);
+            fail();
+        };
+        for (std::size_t i = 0; i != before; ++i) {
+            objects.emplace(nothing);
+        }
+        EXPECT_THROW(objects.emplace(fail_twice), std::runtime_error);
+        for (std::size_t i = before; i != 100; ++i) {
+            objects.emplace(nothing);
+        }
+        EXPECT_EQ(objects.compact().born, 100U) << "failed after " << before;
+        expect_consistent(objects);
     }
 }
 

@@ -352,6 +352,35 @@ TEST_F(snapshot_test, logs_have_records_and_rings_go_back_to_before) {
     expect_as_made();
 }
 
+TEST_F(snapshot_test, gives_out_no_handle_that_was_undone_and_stays_stale) {
+    crates_type shelf({.name = "shelf", .capacity = 1, .reuse_delay = 0, .slot_limit = 1, .pool_id = 903});
+    snapshot all;
+    all.add("shelf", shelf);
+    shelf.erase(shelf.emplace());
+    shelf.compact(); // the slot waits
+    change_log log(shelf);
+    capture_ring ring(log, {.undone_stay_stale = true});
+    ring.capture(1);
+    snapshot_bytes bytes;
+    all.save(bytes);
+    const handle<crate> undone = shelf.emplace();
+    EXPECT_THAT(ring.restore(1), ElementsAre(undone));
+    all.load(bytes);
+    EXPECT_EQ(shelf.emplace().generation(), undone.generation() + 2);
+}
+
+TEST_F(snapshot_test, counts_the_handles_that_were_reserved_then) {
+    const handle<crate> then = crates_->reserve_handle();
+    const snapshot_bytes bytes = saved();
+    const handle<crate> since = crates_->reserve_handle();
+    EXPECT_EQ(crates_->stats().slots_reserved, 2U);
+    all_.load(bytes);
+    EXPECT_EQ(crates_->stats().slots_reserved, 1U);
+    EXPECT_TRUE(crates_->cancel(then));
+    EXPECT_FALSE(crates_->cancel(since));
+    EXPECT_EQ(crates_->stats().slots_reserved, 0U);
+}
+
 /// One that can't be copied, but can be written down.
 class counted_life {
 public:

@@ -437,14 +437,21 @@ TEST(access_gate_step_test, a_compaction_stopped_at_any_step_and_a_guard_exclude
 
 // A guard refuses to wait for a compaction of its own thread, and must not take one that has only begun for
 // that.
-TEST(access_gate_step_test, a_guard_in_the_thread_that_compacted_last_waits_for_the_next_compaction) {
+void expect_guard_to_wait_for_the_next_compaction(bool last_is_refused) {
     bool stopped = true;
     for (std::size_t step = 0; stopped; ++step) {
         SCOPED_TRACE("stopped before step " + std::to_string(step));
         gate_rig<support::step_policy> rig;
         rig.mine();
-        ASSERT_TRUE(rig.gate.try_close());
-        rig.gate.open();
+        access_guard<decltype(rig)::policy> held;
+        if (last_is_refused) {
+            in_threads(1, [&](std::size_t) { held = rig.gate.access(); });
+        }
+        ASSERT_EQ(rig.gate.try_close(), !last_is_refused);
+        if (!last_is_refused) {
+            rig.gate.open();
+        }
+        held = {};
         support::stepper compaction(step, [&] {
             if (rig.gate.try_close()) {
                 rig.gate.open();
@@ -462,6 +469,13 @@ TEST(access_gate_step_test, a_guard_in_the_thread_that_compacted_last_waits_for_
         EXPECT_NO_THROW(const auto guard = rig.gate.access());
         done = true;
     }
+}
+
+TEST(access_gate_step_test, a_guard_in_the_thread_that_compacted_last_waits_for_the_next_compaction) {
+    expect_guard_to_wait_for_the_next_compaction(false);
+}
+TEST(access_gate_step_test, a_guard_in_the_thread_that_could_not_compact_waits_for_the_next_compaction) {
+    expect_guard_to_wait_for_the_next_compaction(true);
 }
 
 // Of the two stores that open the gate, the one that forgets who compacted must not come behind the next

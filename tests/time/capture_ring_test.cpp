@@ -177,6 +177,19 @@ TEST_F(capture_ring_test, is_refused_while_the_pool_is_held) {
     EXPECT_EQ(pool_[a], 1);
 }
 
+TEST(confirmed_handles, are_all_of_before_a_reset) {
+    pool<int> numbers({.name = "numbers", .capacity = 10});
+    change_log log(numbers);
+    capture_ring ring(log);
+    ring.capture(1);
+    const auto before = numbers.emplace(1); // in a slot that no capture has seen in use
+    EXPECT_FALSE(ring.is_confirmed(before));
+    numbers.reset();
+    ring.capture(2);
+    EXPECT_TRUE(ring.is_confirmed(before));
+    EXPECT_FALSE(ring.is_confirmed(numbers.emplace(2)));
+}
+
 TEST_F(capture_ring_test, a_reset_pool_begins_anew) {
     pool_.emplace(1);
     ring_.capture(1);

@@ -431,6 +431,30 @@ TEST_F(change_log_test, the_last_log_that_goes_leaves_the_pool_as_it_was) {
               "change_log of pool 'own': frame 1 has not ended; the last one that has is 0");
 }
 
+TEST_F(change_log_test, a_log_that_comes_late_is_not_told_of_a_sort_before_it) {
+    pool<int> own({.name = "own", .capacity = 10});
+    for (int i = 0; i != 4; ++i) {
+        own.emplace(i);
+    }
+    own.compact();
+    {
+        const change_log former(own);
+        sort(own, std::greater<>());
+    }
+    own.compact(); // nobody is told
+    const change_log late(own);
+    const auto first = own.handle_at(0);
+    const auto last = own.handle_at(3);
+    own.erase(first);
+    own.compact();
+    record_type record;
+    record.frame = 1;
+    record.size = 3;
+    record.destroyed = {{first, 0}};
+    record.moved = {{last, 3, 0}};
+    EXPECT_EQ(late.changes_since(0)->front(), record);
+}
+
 TEST_F(change_log_test, known_objects_are_those_that_were_told_of) {
     std::vector<std::pair<handle_type, std::size_t>> known;
     const auto look = [&] {

@@ -210,6 +210,21 @@ TEST_F(world_test, the_first_capture_can_fail_too) {
     EXPECT_EQ(now(), first);
 }
 
+TEST_F(world_test, has_no_frames_of_before_the_reset_of_a_pool) {
+    play();
+    world_.capture(1);
+    play();
+    world_.capture(2);
+    vessels_.reset();
+    world_.capture(3);
+    EXPECT_EQ(world_.oldest(), 3U);
+    EXPECT_EQ(world_.newest(), 3U);
+    const picture then = now();
+    play();
+    world_.restore(3);
+    EXPECT_EQ(now(), then);
+}
+
 TEST_F(world_test, refuses_what_it_can_not_do) {
     EXPECT_EQ(message_of<std::invalid_argument>([] { world({.frames = 0}); }),
               "world: frames is 0, and must be 1 to 65535");

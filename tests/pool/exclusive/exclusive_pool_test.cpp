@@ -22,8 +22,10 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <iterator>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <type_traits>
@@ -224,6 +226,20 @@ TEST(exclusive_pool, keeps_the_order_where_the_pool_does) {
     }
 }
 
+TEST(exclusive_pool, has_no_positions_of_erased_objects_where_the_pool_keeps_order) {
+    names pool({.name = "pool", .capacity = 100, .keep_order = true});
+    auto alone = pool.exclusive_access();
+    const auto a = alone.emplace("a");
+    const auto b = alone.emplace("b");
+    const auto c = alone.emplace("c");
+    alone.erase(a);
+    EXPECT_EQ(alone.handle_at(0), b);
+    alone.erase(b);
+    EXPECT_EQ(alone.handle_at(0), c);
+    alone.erase(c);
+    EXPECT_THROW(static_cast<void>(alone.handle_at(0)), std::out_of_range);
+}
+
 TEST(exclusive_pool, is_sorted_like_the_pool) {
     names pool({.name = "pool", .capacity = 100});
     auto alone = pool.exclusive_access();
@@ -235,6 +251,19 @@ TEST(exclusive_pool, is_sorted_like_the_pool) {
     EXPECT_EQ(alone.at(c), "c");
     EXPECT_TRUE(alone.erase(alone.handle_at(0)));
     EXPECT_THAT(names_in(alone), ElementsAre("c", "b"));
+}
+
+TEST(exclusive_pool, leaves_no_order_that_was_begun_when_all_objects_have_gone) {
+    pool<int> pool({.name = "pool", .capacity = 1000});
+    for (int i = 0; i != 100; ++i) {
+        pool.emplace(100 - i);
+    }
+    pool.compact();
+    const std::size_t without_order = pool.stats().bytes_reserved;
+    EXPECT_FALSE(sort_some(pool, std::less<>(), 10).in_order);
+    EXPECT_GT(pool.stats().bytes_reserved, without_order);
+    pool.exclusive_access().clear();
+    EXPECT_EQ(pool.stats().bytes_reserved, without_order);
 }
 
 // What comes into an order that was begun is compared in pool_sort_parts_test.
