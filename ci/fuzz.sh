@@ -3,12 +3,12 @@
 # usage: ci/fuzz.sh [SECONDS [TARGET...]]
 #
 # Gives the readers of files and bytes what libFuzzer makes up, under Address- and UndefinedBehaviorSanitizer: bags of properties,
-# their JSON and the files of stores, traces, limits of pools, results, snapshots, deltas, journals,
+# their JSON and the files of stores, traces, limits of pools, results, snapshots, merges, deltas, journals,
 # messages of followers. What ends a target is kept in
 # build/fuzz/findings/ and fails the run. What a target has learnt is kept in build/fuzz/corpus/, where the next run goes on.
 #
 #   SECONDS  of each target; 10 by default
-#   TARGET   bag, bag_edits, bag_json, delta, journal, pool_limits, record, replica, result, saved_container, saved_pool, snapshot,
+#   TARGET   bag, bag_edits, bag_json, delta, journal, merge, pool_limits, record, replica, result, saved_container, saved_pool, snapshot,
 #            store, trace or zeromq_message; all of them by default
 #
 # examples:
@@ -23,7 +23,7 @@ cd "$project"
 seconds=${1:-10}
 require_number SECONDS "$seconds"
 targets=("${@:2}")
-all=(bag bag_edits bag_json delta journal pool_limits record replica result saved_container saved_pool snapshot store trace zeromq_message)
+all=(bag bag_edits bag_json delta journal merge pool_limits record replica result saved_container saved_pool snapshot store trace zeromq_message)
 for target in "${targets[@]}"; do
     [[ " ${all[*]} " == *" $target "* ]] || refuse "TARGET is '$target', and must be one of ${all[*]}"
 done

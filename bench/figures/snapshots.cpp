@@ -121,9 +121,9 @@ struct told_frames {
             std::vector<std::byte> delta;
             nanoseconds.push_back(nanoseconds_of([&] {
                 recorder.append(frame, delta);
-                queue.push(handlepool::detail::read_published_delta(std::move(delta)));
+                queue.push(handlepool::detail::read_published_delta(delta));
             }));
-            deltas.push_back(queue.front()->bytes);
+            deltas.push_back(std::move(delta));
             queue.pop();
         }
     }

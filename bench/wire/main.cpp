@@ -26,6 +26,7 @@
 #include <filesystem>
 #include <optional>
 #include <random>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -208,7 +209,7 @@ nlohmann::ordered_json by_redis(const options& chosen) {
     handlepool::redis_publisher log(redis.address(), "wire", lease.value());
     log.begin(0, world.begin(chosen.alive));
     return measure(
-        chosen, world, follower, [&log](std::vector<std::byte> delta) { log.append(std::move(delta)); },
+        chosen, world, follower, [&log](std::span<const std::byte> delta) { log.append(delta); },
         [&log](std::uint64_t frame) { return log.wait(frame, 10s); });
 }
 
@@ -221,8 +222,7 @@ nlohmann::ordered_json by_zeromq(const options& chosen) {
     told_world world(chosen.alive);
     publisher.begin(0, world.begin(chosen.alive));
     return measure(
-        chosen, world, follower,
-        [&publisher](std::vector<std::byte> delta) { publisher.append(std::move(delta)); },
+        chosen, world, follower, [&publisher](std::span<const std::byte> delta) { publisher.append(delta); },
         [](std::uint64_t) { return false; }); // nobody says so
 }
 

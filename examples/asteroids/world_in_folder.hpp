@@ -78,8 +78,8 @@ public:
             return false;
         }
         require_same_rules(*saved);
-        if (!saved->journals.empty()) { // nobody else can have it open
-            journal_ = handlepool::journal_writer::open(saved->journals.back(), journaling);
+        if (!saved->journals.empty()) { // from here on nobody else goes on with it
+            journal_ = handlepool::open_last_journal(*saved, journaling);
         }
         handlepool::replay past(saved->snapshot, saved->frame);
         for (const std::filesystem::path& file : saved->journals) {
@@ -108,7 +108,8 @@ public:
             rules_ = {.world = random_number(), .entities = space_.entities, .seed = space_.seed};
             std::vector<std::byte> bytes;
             all_.save(bytes);
-            handlepool::write_snapshot_file(handlepool::snapshot_file_of(folder_, space_.frames), bytes);
+            handlepool::write_snapshot_file(handlepool::snapshot_file_of(folder_, space_.frames), bytes,
+                                            {.replace = false}); // another process may begin here, too
         }
         if (!journal_) {
             journal_ = new_journal(space_.frames);

@@ -52,11 +52,11 @@ public:
         queue_.wake();
     }
 
-    void append(std::vector<std::byte> bytes) {
+    void append(std::span<const std::byte> bytes) {
         if (!appended_) {
             detail::throw_exception(std::logic_error("redis_publisher::begin() was not called"));
         }
-        detail::published_delta delta = detail::read_published_delta(std::move(bytes));
+        detail::published_delta delta = detail::read_published_delta(bytes);
         if (delta.before != *appended_) {
             detail::throw_exception(frame_gap("the delta leads from frame " + std::to_string(delta.before) +
                                                   " to frame " + std::to_string(delta.frame) +
@@ -212,8 +212,8 @@ void redis_publisher::begin(std::uint64_t frame, std::span<const std::byte> snap
     writer_->begin(frame, snapshot);
 }
 
-void redis_publisher::append(std::vector<std::byte> delta) {
-    writer_->append(std::move(delta));
+void redis_publisher::append(std::span<const std::byte> delta) {
+    writer_->append(delta);
 }
 
 bool redis_publisher::wait(std::uint64_t frame, std::chrono::milliseconds timeout) {

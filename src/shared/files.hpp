@@ -159,14 +159,24 @@ private:
 /// Does whoever writes a file wait until the disk has it?
 enum class disk_wait { none, until_written };
 
-/// Renames a file, and waits until the disk has the new name. On Windows there is nothing to wait for: its
-/// file systems keep a log of names.
-inline std::error_code rename_file(const std::filesystem::path& from, const std::filesystem::path& to,
-                                   disk_wait wait) {
-    const auto rename = [&] {
+/// What becomes of a file that is there already.
+enum class former_file {
+    is_replaced,
+    stays, ///< and the new one is an error, std::errc::file_exists
+};
+
+/// Gives a file a name, and waits until the disk has that. On Windows there is nothing to wait for: its file
+/// systems keep a log of names. Where a former file stays, the file has both names then.
+inline std::error_code name_file(const std::filesystem::path& from, const std::filesystem::path& to,
+                                 disk_wait wait, former_file former) {
+    const auto name = [&] {
         return beside_other_users([&] {
             std::error_code error;
-            std::filesystem::rename(from, to, error);
+            if (former == former_file::is_replaced) {
+                std::filesystem::rename(from, to, error);
+            } else { // which the system refuses where there is one, at whatever time it came
+                std::filesystem::create_hard_link(from, to, error);
+            }
             return error;
         });
     };
@@ -177,7 +187,7 @@ inline std::error_code rename_file(const std::filesystem::path& from, const std:
         if (folder.error()) {
             return folder.error();
         }
-        if (const std::error_code error = rename()) {
+        if (const std::error_code error = name()) {
             return error;
         }
         const std::error_code error = folder.sync();
@@ -185,17 +195,21 @@ inline std::error_code rename_file(const std::filesystem::path& from, const std:
     }
 #endif
     static_cast<void>(wait);
-    return rename();
+    return name();
 }
 
 /// Writes a file like write_in_place(), but a regular one comes whole or not at all, with the permissions of
 /// the former one, and where links lead; a pipe or a device is written to as it is, and not waited for. What
 /// `write` throws passes through.
 template <class Write>
-std::error_code write_file(const std::filesystem::path& file, Write write, disk_wait wait = disk_wait::none) {
+std::error_code write_file(const std::filesystem::path& file, Write write, disk_wait wait = disk_wait::none,
+                           former_file former = former_file::is_replaced) {
     std::error_code error;
     const std::filesystem::file_status status = std::filesystem::status(file, error);
     const bool exists = std::filesystem::exists(status);
+    if (exists && former == former_file::stays) {
+        return std::make_error_code(std::errc::file_exists);
+    }
     if (exists && !std::filesystem::is_regular_file(status)) {
         return write_in_place(file, write);
     }
@@ -216,7 +230,7 @@ std::error_code write_file(const std::filesystem::path& file, Write write, disk_
             return error;
         }
     }
-    return rename_file(unfinished.name(), target, wait);
+    return name_file(unfinished.name(), target, wait, former);
 }
 
 /// Calls `take(part)` for one part of a file after the other.

@@ -4,7 +4,9 @@
 #include <handlepool/detail/snapshots/snapshot_reader.hpp>
 #include <handlepool/detail/snapshots/snapshot_writer.hpp>
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 namespace handlepool::detail {
@@ -29,10 +31,15 @@ inline void write(snapshot_writer& to, const delta_frames& frames) {
 /// Throws invalid_snapshot.
 void require_delta_version(const block_reader& from, const snapshot_block& block);
 
+/// What a delta consists of. Throws invalid_snapshot and std::bad_alloc.
+inline snapshot_blocks blocks_of_delta(std::span<const std::byte> bytes, std::string_view origin) {
+    return {bytes, snapshot_source{.kind = "delta", .origin = origin}};
+}
+
 /// The frames of a delta. Throws invalid_snapshot and std::bad_alloc.
-delta_frames read_frames(const snapshot_blocks& delta, std::string_view origin);
+delta_frames read_frames(const snapshot_blocks& delta);
 
 /// The same of one that is to follow this frame. Throws frame_gap, too.
-delta_frames read_frames(const snapshot_blocks& delta, std::string_view origin, std::uint64_t follows);
+delta_frames read_frames(const snapshot_blocks& delta, std::uint64_t follows);
 
 } // namespace handlepool::detail

@@ -8,19 +8,35 @@
 
 namespace handlepool::detail {
 
-published_delta read_published_delta(std::vector<std::byte> bytes) {
-    const delta_frames frames = read_frames(snapshot_blocks(bytes, "a delta"), "a delta");
-    return {.before = frames.before, .frame = frames.after, .bytes = std::move(bytes)};
+published_delta read_published_delta(std::span<const std::byte> bytes) {
+    const delta_frames frames = read_frames(blocks_of_delta(bytes, "in memory"));
+    return {.before = frames.before, .frame = frames.after, .bytes = {bytes.begin(), bytes.end()}};
 }
 
 void delta_queue::push(published_delta delta) {
     {
         const std::lock_guard lock(mutex_);
-        const std::size_t size = delta.bytes.size();
-        deltas_.push_back(std::move(delta));
-        bytes_ += size;
+        add(std::move(delta));
     }
     changed_.notify_one();
+}
+
+bool delta_queue::try_push(published_delta delta, std::size_t most_bytes) {
+    {
+        const std::lock_guard lock(mutex_);
+        if (!deltas_.empty() && (bytes_ > most_bytes || delta.bytes.size() > most_bytes - bytes_)) {
+            return false;
+        }
+        add(std::move(delta));
+    }
+    changed_.notify_one();
+    return true;
+}
+
+void delta_queue::add(published_delta delta) {
+    const std::size_t size = delta.bytes.size();
+    deltas_.push_back(std::move(delta));
+    bytes_ += size;
 }
 
 void delta_queue::stop() noexcept {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include <handlepool/detail/followers/published_world.hpp>
 
+#include <string>
+
 namespace handlepool::detail {
 
 published_world::published_world(std::span<const std::byte> snapshot, frame_position position)
@@ -8,7 +10,7 @@ published_world::published_world(std::span<const std::byte> snapshot, frame_posi
 
 void published_world::apply(const published_delta& delta) {
     const frame_position next = after(delta);
-    world_.apply(delta.bytes, "a delta");
+    world_.apply(delta.bytes, "frame " + std::to_string(delta.frame));
     history_ = next.history;
 }
 

@@ -23,9 +23,8 @@ inline std::string text_of(block_kind kind) {
 }
 
 /// Reads a block that is of this kind and version. Throws invalid_snapshot.
-inline block_reader reader_of(const snapshot_block& block, std::string_view origin, block_kind kind,
-                              std::uint32_t version) {
-    const block_reader from(block, origin);
+inline block_reader reader_of(const snapshot_block& block, block_kind kind, std::uint32_t version) {
+    const block_reader from(block);
     from.require_that(block.kind == kind, 0,
                       "the block is " + text_of(block.kind) + "; here it is " + text_of(kind));
     from.require_that(block.version == version, 0,

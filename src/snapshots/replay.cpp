@@ -42,7 +42,7 @@ replay::replay(std::span<const std::byte> snapshot, std::uint64_t frame, std::st
         next->kind = block.kind;
         next->version = block.version;
         next->name = block.name;
-        detail::block_reader from(block, origin);
+        detail::block_reader from(block);
         from.require_that(block.kind != detail::block_kind::frames &&
                               block.kind != detail::block_kind::pool_delta,
                           0, "this is a delta; a snapshot is expected");
@@ -72,8 +72,8 @@ public:
     step(const step&) = delete;
     step& operator=(const step&) = delete;
 
-    void apply(part& to, const detail::snapshot_block& block, std::string_view origin) {
-        detail::block_reader from(block, origin);
+    void apply(part& to, const detail::snapshot_block& block) {
+        detail::block_reader from(block);
         if (to.pool) {
             from.require_that(block.kind == detail::block_kind::pool_delta, 0,
                               "the delta of a pool is expected");
@@ -101,8 +101,8 @@ private:
 };
 
 void replay::apply(std::span<const std::byte> delta, std::string_view origin) {
-    const detail::snapshot_blocks blocks(delta, origin);
-    const detail::delta_frames frames = detail::read_frames(blocks, origin, frame_);
+    const detail::snapshot_blocks blocks = detail::blocks_of_delta(delta, origin);
+    const detail::delta_frames frames = detail::read_frames(blocks, frame_);
     step next;
     for (const detail::snapshot_block& block : blocks.all()) {
         if (block.kind == detail::block_kind::frames) {
@@ -111,9 +111,9 @@ void replay::apply(std::span<const std::byte> delta, std::string_view origin) {
         const auto to = std::find_if(parts_.begin(), parts_.end(),
                                      [&block](const auto& each) { return each->name == block.name; });
         if (to == parts_.end()) {
-            detail::block_reader(block, origin).refuse(0, "the snapshot has nothing of this name");
+            detail::block_reader(block).refuse(0, "the snapshot has nothing of this name");
         }
-        next.apply(**to, block, origin);
+        next.apply(**to, block);
     }
     next.commit();
     frame_ = frames.after;

@@ -37,11 +37,11 @@ public:
 
     /// Throws what replica::apply() throws; then nothing has changed.
     void prepare(const std::vector<std::unique_ptr<detail::replicated_entry>>& parts,
-                 const detail::snapshot_blocks& blocks, std::string_view origin) {
+                 const detail::snapshot_blocks& blocks) {
         told_.reserve(parts.size());
         for (const auto& each : parts) {
             if (const detail::snapshot_block* const block = blocks.find(each->name())) {
-                detail::block_reader from = detail::reader_of(*block, origin, each->kind(),
+                detail::block_reader from = detail::reader_of(*block, each->kind(),
                                                               each->kind() == detail::block_kind::pool_delta
                                                                   ? detail::delta_version
                                                                   : detail::snapshot_entry::version);
@@ -82,23 +82,22 @@ void replica::require_begin(std::string_view name) const {
     }
 }
 
-std::vector<std::string> replica::load(std::span<const std::byte> snapshot, std::uint64_t frame,
-                                       std::string_view origin) {
+const std::vector<std::string>& replica::load(std::span<const std::byte> snapshot, std::uint64_t frame,
+                                              std::string_view origin) {
     const detail::snapshot_blocks blocks(snapshot, origin);
     for (const detail::snapshot_block& each : blocks.all()) {
-        detail::block_reader(each, origin)
-            .require_that(each.kind != detail::block_kind::frames, 0,
-                          "this is a delta; a snapshot is expected");
+        detail::block_reader(each).require_that(each.kind != detail::block_kind::frames, 0,
+                                                "this is a delta; a snapshot is expected");
     }
     has_begun_ = true;
     frame_.reset();
-    std::vector<std::string> unknown = whole_.load(blocks, origin);
+    passed_over_ = whole_.load(blocks);
     for (const auto& each : parts_) {
-        detail::block_reader from(*blocks.find(each->name()), origin);
+        detail::block_reader from(*blocks.find(each->name()));
         each->begin(from);
     }
     frame_ = frame;
-    return unknown;
+    return passed_over_;
 }
 
 void replica::apply(std::span<const std::byte> delta, std::string_view origin) {
@@ -106,10 +105,10 @@ void replica::apply(std::span<const std::byte> delta, std::string_view origin) {
         detail::throw_exception(std::logic_error(
             "replica: apply() is called before load(), after one that has failed, or after take_over()"));
     }
-    const detail::snapshot_blocks blocks(delta, origin);
-    const detail::delta_frames frames = detail::read_frames(blocks, origin, *frame_);
+    const detail::snapshot_blocks blocks = detail::blocks_of_delta(delta, origin);
+    const detail::delta_frames frames = detail::read_frames(blocks, *frame_);
     step next;
-    next.prepare(parts_, blocks, origin);
+    next.prepare(parts_, blocks);
     frame_.reset(); // until all is done
     next.apply();
     frame_ = frames.after;

@@ -15,6 +15,7 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -150,6 +151,22 @@ std::optional<saved_world> find_saved_world(const std::filesystem::path& folder)
         detail::throw_exception(invalid_snapshot(found.passed_over.front()));
     }
     return std::nullopt;
+}
+
+journal_writer open_last_journal(const saved_world& found, const journal_options& options) {
+    if (found.journals.empty()) {
+        detail::throw_exception(std::invalid_argument(
+            "open_last_journal: there is no journal that goes on from frame " + std::to_string(found.frame)));
+    }
+    const std::filesystem::path& file = found.journals.back();
+    journal_writer journal = journal_writer::open(file, options);
+    // Who has ended this one has made the next one before.
+    const bool has_ended = journal.frame() != journal.origin().frame &&
+                           std::filesystem::exists(journal_file_of(file.parent_path(), journal.frame()));
+    if (has_ended || journal.frame() != found.last_frame) {
+        throw_file_error(std::make_error_code(std::errc::device_or_resource_busy), file);
+    }
+    return journal;
 }
 
 std::size_t remove_saved_before(const std::filesystem::path& folder, std::uint64_t frame) {

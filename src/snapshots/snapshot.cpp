@@ -11,6 +11,7 @@
 #include <handlepool/snapshots/snapshot.hpp>
 
 #include <algorithm>
+#include <string>
 
 namespace handlepool {
 
@@ -22,9 +23,8 @@ namespace {
 using entries = std::vector<std::unique_ptr<detail::snapshot_entry>>;
 
 /// Reads a block of what the entry is. Throws invalid_snapshot.
-detail::block_reader reader_of(const detail::snapshot_entry& entry, const detail::snapshot_block& block,
-                               std::string_view origin) {
-    return detail::reader_of(block, origin, entry.kind(), detail::snapshot_entry::version);
+detail::block_reader reader_of(const detail::snapshot_entry& entry, const detail::snapshot_block& block) {
+    return detail::reader_of(block, entry.kind(), detail::snapshot_entry::version);
 }
 
 /// A merge: what is not kept is taken back.
@@ -45,9 +45,23 @@ public:
     merge_of(const merge_of&) = delete;
     merge_of& operator=(const merge_of&) = delete;
 
-    void read(detail::snapshot_entry& entry, detail::block_reader from) {
-        (entry.kind() == detail::block_kind::pool ? pools_ : others_).push_back(&entry);
+    /// Throws invalid_snapshot and std::bad_alloc.
+    void read(detail::snapshot_entry& entry, const detail::snapshot_block& block) {
+        detail::block_reader from = reader_of(entry, block);
+        if (entry.kind() != detail::block_kind::pool) {
+            others_.push_back(&entry);
+            entry.read_to_merge(from);
+            return;
+        }
+        pools_.push_back(&entry);
         entry.read_to_merge(from);
+        const detail::pool_of_handles pool = entry.future()->pool();
+        for (const detail::snapshot_entry* const each : pools_) {
+            detail::block_reader(block).require_that(
+                each == &entry || each->future()->pool() != pool, 0,
+                "the pool has id " + std::to_string(pool.id) + ", and so has that of block '" +
+                    detail::printable(each->name()) + "'; handles are of one of them");
+        }
     }
     /// Containers have objects for members, so these come first.
     void merge(handle_renaming& renaming, const merge_options& options) {
@@ -89,15 +103,14 @@ public:
     use_of& operator=(const use_of&) = delete;
 
     /// Throws invalid_snapshot and std::bad_alloc.
-    void read(const detail::snapshot_blocks& blocks, std::string_view origin) {
+    void read(const detail::snapshot_blocks& blocks) {
         for (const auto& each : entries_) {
             const detail::snapshot_block* const block = blocks.find(each->name());
             if (block == nullptr) {
-                detail::throw_exception(invalid_snapshot("snapshot '" + detail::printable(origin) +
-                                                         "': there is no block '" +
+                detail::throw_exception(invalid_snapshot(text_of(blocks.source()) + ": there is no block '" +
                                                          detail::printable(each->name()) + '\''));
             }
-            detail::block_reader from = reader_of(*each, *block, origin);
+            detail::block_reader from = reader_of(*each, *block);
             each->read(from);
         }
         detail::require_fit(entries_);
@@ -198,10 +211,10 @@ captured_snapshot snapshot::capture(std::vector<std::byte> memory) {
 }
 
 std::vector<std::string> snapshot::load(std::span<const std::byte> bytes, std::string_view origin) {
-    return load(detail::snapshot_blocks(bytes, origin), origin);
+    return load(detail::snapshot_blocks(bytes, origin));
 }
 
-std::vector<std::string> snapshot::load(const detail::snapshot_blocks& blocks, std::string_view origin) {
+std::vector<std::string> snapshot::load(const detail::snapshot_blocks& blocks) {
     std::vector<std::string> unknown;
     for (const detail::snapshot_block& block : blocks.all()) {
         if (!has(block.name)) {
@@ -209,7 +222,7 @@ std::vector<std::string> snapshot::load(const detail::snapshot_blocks& blocks, s
         }
     }
     use_of load(entries_);
-    load.read(blocks, origin);
+    load.read(blocks);
     load.add_unknown(unknown);
     load.lock();
     load.clear();
@@ -229,7 +242,7 @@ handle_renaming snapshot::merge(std::span<const std::byte> bytes, std::string_vi
     merge_of merge;
     for (const auto& each : entries_) {
         if (const detail::snapshot_block* const block = blocks.find(each->name())) {
-            merge.read(*each, reader_of(*each, *block, origin));
+            merge.read(*each, *block);
         } else {
             renaming.pass_over(each->name());
         }

@@ -15,7 +15,8 @@ void write_snapshot_file(const std::filesystem::path& file, std::span<const std:
         out.write(reinterpret_cast<const char*>(snapshot.data()),
                   static_cast<std::streamsize>(snapshot.size()));
     };
-    throw_file_error(write_file(file, write, options.sync ? disk_wait::until_written : disk_wait::none),
+    throw_file_error(write_file(file, write, options.sync ? disk_wait::until_written : disk_wait::none,
+                                options.replace ? former_file::is_replaced : former_file::stays),
                      file);
 }
 

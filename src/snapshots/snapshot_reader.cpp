@@ -16,9 +16,9 @@ namespace handlepool::detail {
 namespace {
 
 /// A block without a name is none, or has none that could be read.
-[[noreturn]] void throw_invalid(std::string_view origin, std::size_t offset, std::string_view block,
+[[noreturn]] void throw_invalid(const snapshot_source& source, std::size_t offset, std::string_view block,
                                 std::string_view problem) {
-    std::string message = "snapshot '" + printable(origin) + "', byte " + std::to_string(offset);
+    std::string message = text_of(source) + ", byte " + std::to_string(offset);
     if (!block.empty()) {
         message += ", block '" + printable(block) + '\'';
     }
@@ -29,11 +29,15 @@ namespace {
 
 } // namespace
 
+std::string text_of(const snapshot_source& source) {
+    return std::string(source.kind) + " '" + printable(source.origin) + '\'';
+}
+
 /// Goes over a snapshot, block by block.
 class snapshot_blocks::scan {
 public:
-    scan(std::span<const std::byte> bytes, std::string_view origin) noexcept
-        : bytes_(bytes), origin_(origin) {}
+    scan(std::span<const std::byte> bytes, const snapshot_source& source) noexcept
+        : bytes_(bytes), source_(source) {}
 
     void read_file_header();
     /// The next block, of whose name nothing is known yet. `before` come before it.
@@ -53,11 +57,11 @@ private:
     void read_payload_size(std::uint64_t size, std::string_view name) const;
     void read_padding(std::uint64_t size, std::string_view name);
     [[noreturn]] void refuse(std::size_t offset, std::string_view block, std::string_view problem) const {
-        throw_invalid(origin_, offset, block, problem);
+        throw_invalid(source_, offset, block, problem);
     }
 
     std::span<const std::byte> bytes_;
-    std::string_view origin_;
+    snapshot_source source_;
     std::size_t next_ = 0;
     std::size_t header_ = 0; // of the block
 };
@@ -65,7 +69,7 @@ private:
 void snapshot_blocks::scan::read_file_header() {
     const auto mark = bytes_.first((std::min)(bytes_.size(), snapshot_mark.size()));
     if (!std::ranges::equal(mark, std::as_bytes(std::span(snapshot_mark)))) {
-        refuse(0, "", "this is no snapshot; \"hp world\" is expected");
+        refuse(0, "", "this is no " + std::string(source_.kind) + "; \"hp world\" is expected");
     }
     if (bytes_.size() < file_header_bytes) {
         refuse(0, "",
@@ -97,7 +101,8 @@ snapshot_block snapshot_blocks::scan::read_block() {
                                .version = number_at<std::uint32_t>(header_ + 12),
                                .name = name,
                                .payload = bytes_.subspan(next_, static_cast<std::size_t>(size)),
-                               .offset = next_};
+                               .offset = next_,
+                               .source = source_};
     next_ += block.payload.size();
     read_padding(size, name);
     const auto hash = number_at<std::uint64_t>(next_);
@@ -189,8 +194,9 @@ void snapshot_blocks::scan::read_end(const snapshot_block& end, std::size_t befo
     }
 }
 
-snapshot_blocks::snapshot_blocks(std::span<const std::byte> bytes, std::string_view origin) {
-    scan from(bytes, origin);
+snapshot_blocks::snapshot_blocks(std::span<const std::byte> bytes, const snapshot_source& source)
+    : source_(source) {
+    scan from(bytes, source);
     from.read_file_header();
     for (;;) {
         const snapshot_block block = from.read_block();
@@ -226,7 +232,7 @@ void block_reader::numbers(std::uint64_t count, std::vector<std::uint32_t>& out)
 }
 
 void block_reader::refuse(std::size_t back, std::string_view problem) const {
-    throw_invalid(origin_, block_.offset + position_ - back, block_.name, problem);
+    throw_invalid(block_.source, block_.offset + position_ - back, block_.name, problem);
 }
 
 void block_reader::refuse_size(std::uint64_t count, std::size_t size_of_each) const {

@@ -11,6 +11,7 @@
 #include <atomic>
 #include <exception>
 #include <mutex>
+#include <new>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -63,7 +64,7 @@ public:
         ring();
     }
 
-    void append(std::vector<std::byte> bytes) {
+    void append(std::span<const std::byte> bytes) {
         if (!appended_) {
             detail::throw_exception(std::logic_error("zeromq_publisher: append() before begin()"));
         }
@@ -73,7 +74,7 @@ public:
                 std::rethrow_exception(appended_->error);
             }
         }
-        detail::published_delta delta = detail::read_published_delta(std::move(bytes));
+        detail::published_delta delta = detail::read_published_delta(bytes);
         if (delta.before != *frame_) {
             detail::throw_exception(frame_gap("zeromq_publisher: the delta leads from frame " +
                                                   std::to_string(delta.before) + " to frame " +
@@ -82,7 +83,12 @@ public:
                                               *frame_, delta.before));
         }
         const std::uint64_t next = delta.frame;
-        appended_->deltas.push(std::move(delta));
+        if (!appended_->deltas.try_push(std::move(delta), options_.most_waiting_bytes)) {
+            detail::throw_exception(publisher_behind(
+                "zeromq_publisher: the delta of frame " + std::to_string(next) + " has " +
+                std::to_string(bytes.size()) + " bytes, and with those that wait there would be more than " +
+                std::to_string(options_.most_waiting_bytes)));
+        }
         frame_ = next;
         ring();
     }
@@ -117,6 +123,7 @@ private:
 
     static constexpr int most_waiting_answers = 2; // for each follower, who asks for one at a time
     static constexpr int most_events = 100;        // at a time, so that deltas don't wait for them
+    static constexpr auto time_to_try_again = std::chrono::milliseconds(20);
 
     static zeromq_publisher_options checked(const zeromq_publisher_options& options) {
         detail::require_option(options.heartbeat.count() >= 1, "zeromq_publisher_options::heartbeat",
@@ -129,15 +136,25 @@ private:
         return options;
     }
 
-    /// Wakes the thread. This end of the pair is that of the one who calls begin() and append().
+    /// Wakes the thread. This end of the pair is that of the one who calls begin() and append(). Any number
+    /// of rings may wait: ZeroMQ hears late that they were taken, and would drop one that nobody has to wait
+    /// for.
     void ring() { detail::try_send(bell_, zmq::message_t()); }
 
     // What follows is of the thread.
 
     void run() {
         while (update()) {
-            if (auto error = detail::capture_exception([this] { serve(); }); error && is_live()) {
-                end(std::move(error));
+            try {
+                serve();
+            } catch (const std::bad_alloc&) {
+                // Once more, later: followers know a delta that comes again, and who has asked asks again.
+                if (is_stopped()) {
+                    end(std::current_exception());
+                }
+                std::this_thread::sleep_for(time_to_try_again);
+            } catch (...) {
+                end(std::current_exception());
             }
         }
     }
@@ -170,6 +187,10 @@ private:
         return !is_stopped_ || (is_live() && history_->deltas.front() != nullptr);
     }
 
+    bool is_stopped() {
+        const std::lock_guard lock(mutex_);
+        return is_stopped_;
+    }
     bool is_live() const noexcept { return history_ && !has_ended_; }
 
     /// Sends the oldest delta, and then goes on to its frame. Returns whether there was one.
@@ -239,6 +260,9 @@ private:
 
     /// Followers hear no more of this history; the next append() tells why.
     void end(std::exception_ptr error) {
+        if (!is_live()) {
+            return;
+        }
         has_ended_ = true;
         const std::lock_guard lock(history_->mutex);
         history_->error = std::move(error);
@@ -279,8 +303,8 @@ void zeromq_publisher::begin(std::uint64_t frame, std::span<const std::byte> sna
     impl_->begin(frame, snapshot);
 }
 
-void zeromq_publisher::append(std::vector<std::byte> delta) {
-    impl_->append(std::move(delta));
+void zeromq_publisher::append(std::span<const std::byte> delta) {
+    impl_->append(delta);
 }
 
 std::optional<std::uint64_t> zeromq_publisher::frame() const noexcept {

@@ -74,7 +74,7 @@ void apply(std::span<const std::byte> begin, std::span<const std::byte> payload)
     try {
         past.apply(delta_with(payload), "fuzzed");
     } catch (const invalid_snapshot& error) {
-        require(std::string_view(error.what()).starts_with("snapshot 'fuzzed', byte "), "a reason is given");
+        require(std::string_view(error.what()).starts_with("delta 'fuzzed', byte "), "a reason is given");
         std::vector<std::byte> same;
         past.save(same);
         require(std::vector<std::byte>(begin.begin(), begin.end()) == same, "nothing has changed");

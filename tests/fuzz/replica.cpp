@@ -199,7 +199,7 @@ public:
         try {
             follower_.apply(delta, "fuzzed");
         } catch (const invalid_snapshot& error) {
-            require(std::string_view(error.what()).starts_with("snapshot 'fuzzed'"), "a reason is given");
+            require(std::string_view(error.what()).starts_with("delta 'fuzzed'"), "a reason is given");
             require(follower_.frame() == 0U && world_.contents() == before, "nothing has changed");
             return;
         }

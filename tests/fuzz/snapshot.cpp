@@ -50,7 +50,7 @@ void put_hashes(std::vector<std::byte>& bytes) {
 
 /// What any reader of a payload does.
 void read_all(const detail::snapshot_block& block) {
-    detail::block_reader from(block, "fuzzed");
+    detail::block_reader from(block);
     std::vector<std::uint32_t> numbers;
     try {
         for (;;) {

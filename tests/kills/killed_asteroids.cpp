@@ -117,6 +117,7 @@ public:
           expected_(program_, arguments_in("", 1)) {}
 
     void run() {
+        begin_twice();
         for (kill_ = 1; kill_ <= chosen_.kills; ++kill_) {
             live_and_die();
             look_at_folder();
@@ -141,6 +142,26 @@ private:
                 std::to_string(chosen_.snapshot_every),
                 "--threads",
                 std::to_string(threads)};
+    }
+    /// Two processes that begin in an empty folder at the same time: one plays, and the other has an error.
+    void begin_twice() const {
+        const path folder = path(chosen_.folder) / "begun";
+        spoken_process first(program_, arguments_in(folder.string(), 1));
+        spoken_process second(program_, arguments_in(folder.string(), 1));
+        const auto plays = [](spoken_process& process) {
+            for (;;) {
+                const auto heard = process.hear();
+                if (!heard || heard->said.about == subject::appended) {
+                    return heard.has_value();
+                }
+            }
+        };
+        const bool first_plays = plays(first);
+        require(first_plays != plays(second), "{} processes play in one folder", first_plays ? "two" : "no");
+        (first_plays ? first : second).kill();
+        asteroids::world space(chosen_.entities, chosen_.seed);
+        require(asteroids::world_in_folder(space, folder, chosen_.snapshot_every).load(),
+                "the world of two processes is lost");
     }
     std::uint64_t below(std::uint64_t end) {
         return std::uniform_int_distribution<std::uint64_t>(0, end - 1)(random_);

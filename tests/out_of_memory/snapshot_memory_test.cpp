@@ -116,7 +116,7 @@ TEST_P(snapshot_memory, numbers_that_have_no_room_are_not_read) {
     const std::vector<std::uint32_t> before = {1, 2, 3};
     with_each_allocation_failing(GetParam(), [&](memory_shortage& short_of) {
         std::vector<std::uint32_t> numbers = before;
-        block_reader from(blocks.all()[0], "a.save");
+        block_reader from(blocks.all()[0]);
         if (short_of.hits([&] { from.numbers(1000, numbers); })) {
             EXPECT_EQ(numbers, before);
             EXPECT_EQ(from.left(), 4000U);

@@ -58,7 +58,7 @@ protected:
         for (; frames != 0; --frames) {
             auto delta = game_.next();
             reference_.receive({.frame = game_.frame(), .bytes = delta});
-            log.append(std::move(delta));
+            log.append(delta);
         }
     }
     void publish(redis_publisher& log, std::uint64_t frames = 1) {

@@ -470,9 +470,8 @@ TEST_F(redis_log_of_frames, is_received_by_a_replica_that_asks_for_a_snapshot_wh
     world.apply(delta);
     EXPECT_EQ(frame, 3U);
     EXPECT_FALSE(source.follow(world, redis_patience));
-    EXPECT_EQ(source.problem(),
-              "snapshot 'the log a game': the delta leads from frame 2 to frame 3; one from "
-              "frame 3 is expected");
+    EXPECT_EQ(source.problem(), "delta 'the log a game' leads from frame 2 to frame 3; one from "
+                                "frame 3 is expected");
     EXPECT_TRUE(source.follow(world, redis_patience));
     EXPECT_EQ(frame, 0U);
     for (std::uint64_t i = 1; i <= 3; ++i) {
@@ -546,7 +545,7 @@ TEST_F(redis_log_of_frames, refuses_what_can_not_be) {
     EXPECT_EQ(message_of<std::logic_error>([&] { writer->begin(0, snapshot); }),
               "redis_publisher::begin() is called once");
     EXPECT_EQ(message_of<invalid_snapshot>([&] { writer->append(snapshot); }),
-              "snapshot 'a delta': this is no delta; a block 'frames' is expected");
+              "delta 'in memory': this is no delta; a block 'frames' is expected");
     const auto first_delta = game_.next();
     const auto second_delta = game_.next();
     EXPECT_EQ(message_of<frame_gap>([&] { writer->append(second_delta); }),

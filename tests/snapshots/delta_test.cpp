@@ -62,7 +62,7 @@ TEST(replay, refuses_deltas_of_other_frames) {
     const eventful_world<told_numbers> made;
     replay past(made.snapshot, 6);
     EXPECT_EQ(message_of<frame_gap>([&] { past.apply(made.delta, "a journal"); }),
-              "snapshot 'a journal': the delta leads from frame 7 to frame 9; one from frame 6 is expected");
+              "delta 'a journal' leads from frame 7 to frame 9; one from frame 6 is expected");
     try {
         past.apply(made.delta);
         FAIL();
@@ -76,14 +76,14 @@ TEST(replay, refuses_deltas_of_other_frames) {
     right.apply(made.delta);
     EXPECT_EQ(right.frame(), 9U);
     EXPECT_EQ(message_of<frame_gap>([&] { right.apply(made.delta); }),
-              "snapshot 'in memory': the delta leads from frame 7 to frame 9; one from frame 9 is expected");
+              "delta 'in memory' leads from frame 7 to frame 9; one from frame 9 is expected");
 }
 
 TEST(replay, refuses_a_snapshot_for_a_delta_and_a_delta_for_a_snapshot) {
     const eventful_world<told_numbers> made;
     replay past(made.snapshot, 7);
     EXPECT_EQ(message_of<invalid_snapshot>([&] { past.apply(made.snapshot, "a file"); }),
-              "snapshot 'a file': this is no delta; a block 'frames' is expected");
+              "delta 'a file': this is no delta; a block 'frames' is expected");
     EXPECT_EQ(message_of<invalid_snapshot>([&] { replay(made.delta, 7, "a file"); }),
               "snapshot 'a file', byte 56, block 'frames': this is a delta; a snapshot is expected");
     told_world<told_numbers> other(8, {.name = "other", .capacity = 300});
@@ -208,12 +208,12 @@ TYPED_TEST(damaged_delta, is_refused_wherever_it_is_cut_off) {
     for (std::size_t size = 0; size != payload.size(); ++size) {
         const std::string message = message_of<invalid_snapshot>(
             [&] { past.apply(with_payload(made.delta, "the pool", std::span(payload).first(size)), "cut"); });
-        ASSERT_TRUE(message.starts_with("snapshot 'cut', byte ")) << size << ": " << message;
+        ASSERT_TRUE(message.starts_with("delta 'cut', byte ")) << size << ": " << message;
     }
     for (std::size_t size = 0; size != made.delta.size(); ++size) {
         const std::string message =
             message_of<invalid_snapshot>([&] { past.apply(std::span(made.delta).first(size), "cut"); });
-        ASSERT_TRUE(message.starts_with("snapshot 'cut', byte ")) << size << ": " << message;
+        ASSERT_TRUE(message.starts_with("delta 'cut', byte ")) << size << ": " << message;
     }
     EXPECT_EQ(saved_by(past), made.snapshot);
 }
@@ -230,7 +230,7 @@ TYPED_TEST(damaged_delta, is_refused_or_gives_a_whole_pool_whichever_bit_is_flip
         const std::string message = message_of<invalid_snapshot>([&] { past.apply(flipped, "flipped"); });
         if (!message.empty()) {
             ++refused;
-            ASSERT_TRUE(message.starts_with("snapshot 'flipped', byte ")) << bit << ": " << message;
+            ASSERT_TRUE(message.starts_with("delta 'flipped', byte ")) << bit << ": " << message;
             ASSERT_EQ(saved_by(past), made.snapshot) << bit;
             past.apply(made.delta); // which is as good as before
         } else {
@@ -246,7 +246,7 @@ TYPED_TEST(damaged_delta, is_refused_or_gives_a_whole_pool_whichever_bit_is_flip
 TEST(delta_recorder, tells_of_each_list) {
     const eventful_world<told_numbers> made;
     const detail::snapshot_blocks blocks(made.delta, "a test");
-    detail::block_reader from(*blocks.find("the pool"), "a test");
+    detail::block_reader from(*blocks.find("the pool"));
     const detail::pool_delta delta = detail::read_pool_delta(from);
     using slots = std::vector<std::uint32_t>;
     EXPECT_EQ(delta.gone, (slots{1, 2}));

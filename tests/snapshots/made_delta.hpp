@@ -47,7 +47,7 @@ inline delta_bytes payload_of(std::span<const std::byte> bytes, std::string_view
 inline delta_bytes with_delta(std::span<const std::byte> bytes,
                               const std::function<void(detail::pool_delta&)>& change) {
     const detail::snapshot_blocks blocks(bytes, "a test");
-    detail::block_reader from(*blocks.find("the pool"), "a test");
+    detail::block_reader from(*blocks.find("the pool"));
     detail::pool_delta delta = detail::read_pool_delta(from);
     const auto contents = from.bytes(from.left());
     change(delta);

@@ -3,6 +3,8 @@
 // Snapshots that are merged into a living world: against copies made by hand, and what is left of those that
 // fail.
 
+#include <handlepool/detail/snapshots/snapshot_reader.hpp>
+#include <handlepool/detail/snapshots/snapshot_writer.hpp>
 #include <handlepool/handle_index.hpp>
 #include <handlepool/handle_map.hpp>
 #include <handlepool/handle_set.hpp>
@@ -324,6 +326,36 @@ TEST(merged_snapshot, leaves_nothing_of_what_fails) {
     EXPECT_TRUE(world.nothing_waits_or_lives());
     world.all.merge(good); // and then it works
     EXPECT_EQ(world.cannons.size(), 2U);
+}
+
+TEST(merged_snapshot, refuses_two_pools_with_one_id) {
+    pool<cannon> some({.name = "some", .capacity = 10, .pool_id = 941});
+    pool<cannon> others({.name = "others", .capacity = 10, .pool_id = 942});
+    some.emplace(cannon{1, {}, {}});
+    others.emplace(cannon{2, {}, {}});
+    snapshot all;
+    all.add("some", some);
+    all.add("others", others);
+    snapshot_bytes bytes;
+    all.save(bytes);
+    const detail::snapshot_blocks blocks(bytes, "a test");
+    snapshot_bytes same;
+    detail::snapshot_writer to(same);
+    for (const detail::snapshot_block& each : blocks.all()) { // the pool of the first one, twice
+        const detail::snapshot_block& written = blocks.all()[0];
+        to.begin_block(each.kind, each.version, each.name, written.payload.size());
+        to.bytes(written.payload.data(), written.payload.size());
+        to.end_block();
+    }
+    to.finish();
+    const std::size_t offset = detail::snapshot_blocks(same, "a test").find("others")->offset;
+    EXPECT_EQ(
+        message_of<invalid_snapshot>([&] { all.merge(same, "game"); }),
+        "snapshot 'game', byte " + std::to_string(offset) +
+            ", block 'others': the pool has id 941, and so has that of block 'some'; handles are of one "
+            "of them");
+    EXPECT_EQ(some.size() + others.size(), 2U);
+    EXPECT_EQ(some.stats().slots_reserved + others.stats().slots_reserved, 0U);
 }
 
 TEST(merged_snapshot, gives_no_key_that_another_object_has) {

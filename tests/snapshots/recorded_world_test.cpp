@@ -305,7 +305,7 @@ TEST(recorded_world, needs_the_containers_of_its_snapshot) {
     pools_alone.append(1, delta);
     past.apply(delta);
     EXPECT_EQ(message_of<invalid_snapshot>([&] { here.all().load(saved_now(past)); }),
-              "snapshot 'in memory', byte 104, block 'full': member 0, " +
+              "snapshot 'in memory', byte 80, block 'full': member 0, " +
                   detail::name_of_handle(ended.index(), ended.generation()) +
                   ", is not alive in the pool that comes with it");
 }

@@ -143,8 +143,7 @@ protected:
     /// How a message begins about this byte of a payload.
     std::string at(std::string_view name, std::size_t byte) const {
         const std::size_t offset = detail::snapshot_blocks(gone_.delta, "a test").find(name)->offset;
-        return "snapshot 'd', byte " + std::to_string(offset + byte) + ", block '" + std::string(name) +
-               "': ";
+        return "delta 'd', byte " + std::to_string(offset + byte) + ", block '" + std::string(name) + "': ";
     }
     static std::string name_of(followed_handle handle) {
         return detail::name_of_handle(handle.index(), handle.generation());
@@ -192,7 +191,7 @@ TEST_F(replica_with_containers, refuses_members_that_do_not_live_in_a_pool_that_
     }
     to.finish();
     const std::size_t offset = detail::snapshot_blocks(without_pool, "a test").find("set")->offset;
-    EXPECT_EQ(refusal_of(without_pool), "snapshot 'd', byte " + std::to_string(offset + members_at + 8) +
+    EXPECT_EQ(refusal_of(without_pool), "delta 'd', byte " + std::to_string(offset + members_at + 8) +
                                             ", block 'set': member 1, " + name_of(5) +
                                             ", is not alive in the pool to which the container is attached");
     expect_to_follow();
@@ -300,7 +299,7 @@ TEST_F(replica_with_containers, refuses_a_delta_or_loads_what_it_says_whichever_
                 message_of<invalid_snapshot>([&] { follower_.apply(flipped, "flipped"); });
             if (!message.empty()) {
                 ++refused;
-                ASSERT_TRUE(message.starts_with("snapshot 'flipped', byte ")) << bit << ": " << message;
+                ASSERT_TRUE(message.starts_with("delta 'flipped', byte ")) << bit << ": " << message;
                 expect_nothing_has_changed();
             } else { // another value, key, option or order, as a snapshot can have it
                 ++applied;
@@ -449,7 +448,7 @@ TEST(replica_of_a_set, refuses_a_member_that_the_origin_has_kept_after_a_revoke)
     follower.load(saved, 0);
     const std::size_t offset = detail::snapshot_blocks(delta, "a test").find("set")->offset;
     EXPECT_EQ(message_of<invalid_snapshot>([&] { follower.apply(delta, "d"); }),
-              "snapshot 'd', byte " + std::to_string(offset + detail::saved_container::bytes) +
+              "delta 'd', byte " + std::to_string(offset + detail::saved_container::bytes) +
                   ", block 'set': member 0, " + detail::name_of_handle(kept.index(), kept.generation()) +
                   ", is not alive in the pool that comes with it");
     EXPECT_TRUE(numbers.contains(kept));

@@ -107,13 +107,13 @@ using replica_of_numbers = replica_of<told_numbers>;
 TEST_F(replica_of_numbers, refuses_deltas_of_other_frames) {
     follower_.load(gone_.snapshot, 6);
     EXPECT_EQ(message_of<frame_gap>([&] { follower_.apply(gone_.delta, "a stream"); }),
-              "snapshot 'a stream': the delta leads from frame 7 to frame 9; one from frame 6 is expected");
+              "delta 'a stream' leads from frame 7 to frame 9; one from frame 6 is expected");
     EXPECT_EQ(follower_.frame(), 6U);
     EXPECT_EQ(world_.objects(), objects_);
     load();
     expect_to_follow();
     EXPECT_EQ(message_of<frame_gap>([&] { follower_.apply(gone_.delta); }),
-              "snapshot 'in memory': the delta leads from frame 7 to frame 9; one from frame 9 is expected");
+              "delta 'in memory' leads from frame 7 to frame 9; one from frame 9 is expected");
 }
 
 TEST_F(replica_of_numbers, refuses_calls_out_of_order) {
@@ -127,6 +127,7 @@ TEST_F(replica_of_numbers, refuses_calls_out_of_order) {
     EXPECT_EQ(message_of<std::invalid_argument>([&] { other.add("calls", value); }),
               "snapshot, 'calls': something has been added under this name already");
     EXPECT_EQ(other.load(gone_.snapshot, 7), std::vector<std::string>{"the pool"});
+    EXPECT_EQ(other.passed_over(), std::vector<std::string>{"the pool"});
     EXPECT_EQ(message_of<std::logic_error>([&] { other.add("more", value); }),
               "replica, 'more': nothing can be added after load()");
     EXPECT_EQ(message_of<invalid_snapshot>([&] { other.load(gone_.delta, 7, "d"); }),
@@ -149,10 +150,10 @@ TEST_F(replica_of_numbers, refuses_calls_out_of_order) {
 
 TEST_F(replica_of_numbers, refuses_what_is_no_delta_of_it) {
     EXPECT_EQ(message_of<invalid_snapshot>([&] { follower_.apply(gone_.snapshot, "a file"); }),
-              "snapshot 'a file': this is no delta; a block 'frames' is expected");
+              "delta 'a file': this is no delta; a block 'frames' is expected");
     const gone_origin<told_numbers> other(96);
     EXPECT_EQ(message_of<invalid_snapshot>([&] { follower_.apply(other.delta, "d"); }),
-              "snapshot 'd', byte 348, block 'the pool': the pool id is 96; before it was 95");
+              "delta 'd', byte 348, block 'the pool': the pool id is 96; before it was 95");
     expect_nothing_has_changed();
 
     std::uint64_t value = 0;
@@ -168,7 +169,7 @@ TEST_F(replica_of_numbers, refuses_what_is_no_delta_of_it) {
     of_value.add("the pool", value);
     of_value.load(bytes, 7);
     EXPECT_EQ(message_of<invalid_snapshot>([&] { of_value.apply(gone_.delta, "d"); }),
-              "snapshot 'd', byte 120, block 'the pool': the block is a pool's delta; here it is a value");
+              "delta 'd', byte 120, block 'the pool': the block is a pool's delta; here it is a value");
     EXPECT_EQ(of_value.frame(), 7U);
 }
 
@@ -210,12 +211,12 @@ TYPED_TEST(replica_and_damage, refuses_a_delta_wherever_it_is_cut_off) {
             this->follower_.apply(with_payload(this->gone_.delta, "the pool", std::span(payload).first(size)),
                                   "cut");
         });
-        ASSERT_TRUE(message.starts_with("snapshot 'cut', byte ")) << size << ": " << message;
+        ASSERT_TRUE(message.starts_with("delta 'cut', byte ")) << size << ": " << message;
     }
     for (std::size_t size = 0; size != this->gone_.delta.size(); ++size) {
         const std::string message = message_of<invalid_snapshot>(
             [&] { this->follower_.apply(std::span(this->gone_.delta).first(size), "cut"); });
-        ASSERT_TRUE(message.starts_with("snapshot 'cut', byte ")) << size << ": " << message;
+        ASSERT_TRUE(message.starts_with("delta 'cut', byte ")) << size << ": " << message;
     }
     this->expect_nothing_has_changed();
     this->expect_to_follow();
@@ -232,7 +233,7 @@ TYPED_TEST(replica_and_damage, refuses_a_delta_or_makes_a_whole_pool_of_it_which
             message_of<invalid_snapshot>([&] { this->follower_.apply(flipped, "flipped"); });
         if (!message.empty()) {
             ++refused;
-            ASSERT_TRUE(message.starts_with("snapshot 'flipped', byte ")) << bit << ": " << message;
+            ASSERT_TRUE(message.starts_with("delta 'flipped', byte ")) << bit << ": " << message;
             this->expect_nothing_has_changed();
         } else { // an origin that has told this could have been there
             ASSERT_EQ(this->follower_.frame(), 9U);

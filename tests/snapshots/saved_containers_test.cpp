@@ -322,6 +322,49 @@ TEST_F(saved_containers, refuse_members_that_will_not_live) {
                   ", is of the pool with id 911; here the container is attached to that with id 913");
 }
 
+/// Which then is no sign of it.
+TEST(saved_containers_of_layouts, may_be_of_pools_with_the_same_id) {
+    using small_layout = handle_layout<16, 12, 4>;
+    pool<int, with_layout<small_layout>> small({.name = "small", .capacity = 10, .pool_id = 7});
+    pool<int> large({.name = "large", .capacity = 10, .pool_id = 7});
+    handle_set<int> set;
+    hierarchy<int> tree(orphans::are_erased);
+    property_store<int> bags;
+    set.attach(large);
+    tree.attach(large);
+    bags.attach(large);
+    snapshot all;
+    all.add("small", small);
+    all.add("large", large);
+    all.add("set", set);
+    all.add("tree", tree);
+    all.add("bags", bags);
+    large.erase(large.emplace(0));
+    large.compact();
+    const auto parent = large.emplace(1);
+    const auto child = large.emplace(2);
+    set.insert(parent);
+    tree.set_parent(child, parent);
+    bags.set(child, property_path("mass"), 2.0F);
+    snapshot_bytes bytes;
+    all.save(bytes);
+    small.emplace(3);
+    large.clear();
+    EXPECT_EQ(all.load(bytes), std::vector<std::string>());
+    EXPECT_EQ(small.size(), 0U);
+    EXPECT_EQ(large.size(), 2U);
+    EXPECT_TRUE(set.contains(parent) && tree.parent(child) == parent && bags.contains(child));
+
+    small.emplace(3);
+    snapshot_bytes both;
+    all.save(both);
+    const handle_renaming names = all.merge(both);
+    std::vector<int> merged;
+    names.for_each(large, [&](handle<int>, handle<int> now) { merged.push_back(*large.find(now)); });
+    EXPECT_EQ(merged, (std::vector<int>{1, 2}));
+    EXPECT_EQ(names.size(), 3U);
+}
+
 TEST_F(saved_containers, refuse_another_container_or_type) {
     handle_map<boat, std::uint32_t> numbers;
     hierarchy<boat> tree;

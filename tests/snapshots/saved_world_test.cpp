@@ -17,6 +17,7 @@
 #include <filesystem>
 #include <fstream>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -94,6 +95,46 @@ TEST_F(saved_worlds, end_with_a_journal_that_has_nothing_yet) {
     ASSERT_TRUE(found);
     EXPECT_EQ(found->journals, journals({0, 100}));
     EXPECT_EQ(found->last_frame, 100U);
+}
+
+TEST_F(saved_worlds, go_on_with_their_last_journal) {
+    write_snapshot(0);
+    write_journal(0, 7);
+    const auto found = find_saved_world(folder);
+    ASSERT_TRUE(found);
+    EXPECT_EQ(open_last_journal(*found).frame(), 7U);
+    write_snapshot(7);
+    write_journal(7, 7);
+    const auto next = find_saved_world(folder);
+    ASSERT_TRUE(next);
+    journal_writer journal =
+        open_last_journal(*next, {.sync_every = 0}); // though it ends with its name's frame
+    journal.append(8, {});
+    EXPECT_EQ(journal.synced_frame(), 7U);
+    EXPECT_EQ(message_of<std::invalid_argument>([] { open_last_journal({.frame = 5}); }),
+              "open_last_journal: there is no journal that goes on from frame 5");
+}
+
+TEST_F(saved_worlds, go_on_with_one_process_alone) {
+    write_snapshot(0);
+    write_journal(0, 7);
+    const std::optional<saved_world> found = find_saved_world(folder);
+    ASSERT_TRUE(found);
+    const auto error_of_another = [&] {
+        return message_of<std::system_error>([&] { open_last_journal(*found); });
+    };
+    const std::string busy = found->journals.back().string() + ": Device or resource busy";
+    {
+        journal_writer other = open_last_journal(*found);
+        EXPECT_EQ(error_of_another(), busy);
+        other.append(8, {});
+    }
+    EXPECT_EQ(error_of_another(), busy); // it does not know all that the other one has left
+    const std::optional<saved_world> later = find_saved_world(folder);
+    ASSERT_TRUE(later);
+    EXPECT_EQ(open_last_journal(*later).frame(), 8U);
+    write_journal(8, 8); // by the other one, before it ends the one that both have found
+    EXPECT_EQ(message_of<std::system_error>([&] { open_last_journal(*later); }), busy);
 }
 
 TEST_F(saved_worlds, are_reached_from_an_older_snapshot) {

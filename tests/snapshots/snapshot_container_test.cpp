@@ -415,7 +415,7 @@ protected:
 
     const snapshot_bytes bytes_ = two_blocks();
     const snapshot_blocks blocks_{bytes_, "a.save"};
-    block_reader from_{*blocks_.find("ships"), "a.save"};
+    block_reader from_{*blocks_.find("ships")};
 };
 
 TEST_F(payload_reader, reads_numbers_and_bytes) {
@@ -439,7 +439,7 @@ TEST_F(payload_reader, reads_many_numbers) {
     to.end_block();
     to.finish();
     const snapshot_blocks blocks(bytes, "a.save");
-    block_reader from(blocks.all()[0], "a.save");
+    block_reader from(blocks.all()[0]);
     from.number<std::uint8_t>();
     std::vector<std::uint32_t> read(3, 1);
     from.numbers(998, read);

@@ -12,6 +12,7 @@
 #include <tests/support/message_of.hpp>
 #include <tests/support/scratch_directory.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <filesystem>
@@ -20,6 +21,7 @@
 #include <iterator>
 #include <string>
 #include <system_error>
+#include <vector>
 
 #if !defined(_WIN32)
 #include <sys/stat.h>
@@ -89,6 +91,39 @@ TEST_P(snapshot_file, readers_see_one_that_was_written) {
     }
     ends = true;
     EXPECT_TRUE(reader.get());
+}
+
+TEST_P(snapshot_file, may_have_to_be_the_first_one) {
+    const snapshot_file_options as_the_first{.sync = GetParam(), .replace = false};
+    const auto error_of_another = [&](const path& file) {
+        return message_of<std::system_error>([&] { write_snapshot_file(file, second_, as_the_first); });
+    };
+    write_snapshot_file(file_, first_, as_the_first);
+    EXPECT_EQ(error_of_another(file_), file_.string() + ": File exists");
+    EXPECT_EQ(error_of_another(directory_.path()), directory_.path().string() + ": File exists");
+    EXPECT_EQ(read_snapshot_file(file_), first_);
+    EXPECT_EQ(files_in(directory_.path()), 1);
+}
+
+TEST_P(snapshot_file, is_the_first_one_of_a_single_writer) {
+    for (int round = 0; round != 20; ++round) {
+        const path file = directory_.path() / std::to_string(round);
+        std::vector<std::future<bool>> writers;
+        for (std::size_t i = 0; i != 4; ++i) {
+            writers.push_back(std::async(std::launch::async, [&, bytes = snapshot_bytes(1'000 + i)] {
+                try {
+                    write_snapshot_file(file, bytes, {.sync = GetParam(), .replace = false});
+                } catch (const std::system_error& error) {
+                    EXPECT_EQ(error.code(), std::errc::file_exists);
+                    return false;
+                }
+                EXPECT_EQ(read_snapshot_file(file), bytes); // and so it stays
+                return true;
+            }));
+        }
+        EXPECT_EQ(std::ranges::count_if(writers, [](auto& each) { return each.get(); }), 1);
+    }
+    EXPECT_EQ(files_in(directory_.path()), 20);
 }
 
 TEST_P(snapshot_file, where_there_is_no_folder_is_an_error) {

@@ -73,7 +73,7 @@ void publish_until_killed(const zeromq_endpoints& endpoints, std::uint64_t world
         std::vector<std::byte> delta;
         recorder.append(frame, delta);
         report(reports, {.world = world, .frame = frame, .hash = hash_of(objects, world)});
-        publisher.append(std::move(delta));
+        publisher.append(delta);
     }
 }
 

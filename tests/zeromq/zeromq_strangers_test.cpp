@@ -294,8 +294,8 @@ TEST_F(zeromq_follower_of_strangers, asks_again_when_its_replica_refuses_a_delta
                                       .frame = 1,
                                       .history = detail::history_after(history_, no_delta)},
                                      no_delta)),
-              "snapshot '" + publisher_.endpoints().deltas +
-                  "', byte 0: this is no snapshot; \"hp world\" is expected");
+              "delta '" + publisher_.endpoints().deltas +
+                  "', byte 0: this is no delta; \"hp world\" is expected");
     expect_same();
     next_delta();
     answer(snapshot_message());

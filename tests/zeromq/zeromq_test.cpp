@@ -11,6 +11,7 @@
 #include <tests/support/scratch_directory.hpp>
 #include <tests/zeromq/followed_world.hpp>
 #include <tests/zeromq/raw_zeromq.hpp>
+#include <zmq.hpp>
 
 #include <chrono>
 #include <cstddef>
@@ -218,6 +219,61 @@ TEST(zeromq, a_follower_that_reads_nothing_loses_frames_and_catches_up) {
     world.follow(origin);
 }
 
+/// Sends messages of a megabyte, which none is lost of, until one has waited for so long, or there are 100.
+/// Returns how many a follower that does not read has taken.
+int taken_by_follower(int waiting_deltas, std::chrono::milliseconds patience) {
+    raw_sockets sockets;
+    auto news = sockets.make(zmq::socket_type::xpub);
+    news.set(zmq::sockopt::sndhwm, 1);
+    news.set(zmq::sockopt::xpub_nodrop, true);
+    news.set(zmq::sockopt::sndtimeo, static_cast<int>(patience.count()));
+    news.bind("tcp://127.0.0.1:*");
+    const zeromq_follower follower({.deltas = news.get(zmq::sockopt::last_endpoint)},
+                                   {.waiting_deltas = waiting_deltas});
+    EXPECT_EQ(receive_raw(news).size(), 1u); // the subscription
+    int taken = 0;
+    while (taken != 100 && news.send(zmq::message_t(1 << 20), zmq::send_flags::none)) {
+        ++taken;
+    }
+    return taken;
+}
+
+TEST(zeromq, a_follower_keeps_as_many_deltas_as_its_options_say) {
+    EXPECT_LT(taken_by_follower(1, 500ms), 100);
+    EXPECT_EQ(taken_by_follower(100, long_enough), 100);
+}
+
+TEST(zeromq, a_delta_is_refused_when_too_much_waits_before_it) {
+    origin_world origin({.frames = 20, .is_large = true});
+    std::vector<std::vector<std::byte>> deltas;
+    while (deltas.size() != 20) {
+        deltas.push_back(origin.play());
+    }
+    zeromq_publisher publisher(free_endpoints(), {.most_waiting_bytes = 1}); // of which the first is spared
+    bool was_refused = false;
+    const auto append = [&](std::uint64_t frame) {
+        const std::vector<std::byte>& delta = deltas[frame - 1];
+        while (publisher.frame() != frame) {
+            const std::string refusal = message_of<publisher_behind>([&] { publisher.append(delta); });
+            if (!refusal.empty()) {
+                was_refused = true;
+                EXPECT_EQ(refusal, "zeromq_publisher: the delta of frame " + std::to_string(frame) + " has " +
+                                       std::to_string(delta.size()) +
+                                       " bytes, and with those that wait there would be more than 1");
+                EXPECT_EQ(publisher.frame(), frame - 1);
+            }
+        }
+    };
+    while (!was_refused) { // as soon as this thread was faster once
+        publisher.begin(0, origin.begin());
+        for (std::uint64_t frame = 1; frame != 21; ++frame) {
+            append(frame);
+        }
+    }
+    following_replay world(publisher.endpoints());
+    world.follow(origin);
+}
+
 TEST(zeromq, sockets_of_the_system_without_a_network_are_used_too) {
     const support::scratch_directory directory;
     const zeromq_endpoints endpoints{.deltas = "ipc://" + (directory.path() / "deltas").string(),
@@ -314,7 +370,7 @@ TEST(zeromq, deltas_that_do_not_follow_are_refused) {
         EXPECT_EQ(gap.before(), 1u);
     }
     EXPECT_EQ(message_of<invalid_snapshot>([&] { publisher.append(std::vector<std::byte>(10)); }),
-              "snapshot 'a delta', byte 0: this is no snapshot; \"hp world\" is expected");
+              "delta 'in memory', byte 0: this is no delta; \"hp world\" is expected");
     EXPECT_EQ(message_of<invalid_snapshot>([&] { publisher.begin(5, std::vector<std::byte>(10)); }),
               "snapshot 'in memory', byte 0: this is no snapshot; \"hp world\" is expected");
     EXPECT_EQ(publisher.frame(), 0u);
@@ -338,11 +394,11 @@ TEST(zeromq, a_delta_that_contradicts_ends_the_publication_until_it_begins_anew)
     };
     std::string error = message_of<invalid_snapshot>(append_all);
     while (error.empty() ||
-           error == "snapshot 'a delta', byte 0: this is no snapshot; \"hp world\" is expected") {
+           error == "delta 'in memory', byte 0: this is no delta; \"hp world\" is expected") {
         error = message_of<invalid_snapshot>(
             [&] { publisher.append({}); }); // as soon as it knows a better reason
     }
-    EXPECT_TRUE(error.starts_with("snapshot 'a delta', byte ")) << error;
+    EXPECT_TRUE(error.starts_with("delta 'frame ")) << error;
     EXPECT_EQ(message_of<invalid_snapshot>([&] { publisher.append({}); }), error);
 
     origin_world next({.world = 3});

@@ -63,10 +63,10 @@ public:
     /// std::bad_alloc; then the call can be repeated.
     std::optional<frame_message> next(std::chrono::milliseconds timeout);
 
-    /// Loads or applies the next message, and returns whether there was one; names that the replica does not
-    /// know are passed over. If the replica refuses a delta,
-    /// problem() says why, and a snapshot comes next. Throws what replica::load() does, and for a delta what
-    /// replica::apply() does beside invalid_snapshot; a snapshot comes next then, too.
+    /// Loads or applies the next message, and returns whether there was one. What the replica does not
+    /// follow, replica::passed_over() says. If the replica refuses a delta, problem() says why, and a
+    /// snapshot comes next. Throws what replica::load() does, and for a delta what replica::apply() does
+    /// beside invalid_snapshot; a snapshot comes next then, too.
     bool follow(replica& world, std::chrono::milliseconds timeout);
 
     /// Takes the log over, if nobody has its lease, and all of the log was returned by next() or given to

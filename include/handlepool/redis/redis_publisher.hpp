@@ -12,7 +12,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <vector>
 
 namespace handlepool {
 
@@ -33,7 +32,7 @@ struct redis_publisher_options {
 ///     log.begin(frame, bytes);
 ///     ...
 ///     changes.append(++frame, delta);
-///     log.append(std::move(delta));            // returns at once
+///     log.append(delta);                       // returns at once
 ///     if (log.wait(frame, 100ms)) {
 ///         ...                                  // now somebody outside may be told of it
 ///     }
@@ -71,12 +70,13 @@ public:
     /// what replay does, and lease_lost.
     void begin(std::uint64_t frame, std::span<const std::byte> snapshot);
 
-    /// Publishes the delta of the next frame, soon. Linear in its bytes, and waits for nobody. Throws
+    /// Publishes the delta of the next frame, soon. Linear in its bytes, which are copied, and waits for
+    /// nobody. Throws
     /// frame_gap if it does not lead on from the frame before, invalid_snapshot for bytes that are no delta,
     /// std::logic_error before begin(), lease_lost, and std::bad_alloc; then nothing was appended. If the
     /// snapshot does not go with the deltas, throws what replay::apply() does, at a later call: and nothing
     /// more is published.
-    void append(std::vector<std::byte> delta);
+    void append(std::span<const std::byte> delta);
 
     /// Waits until this frame is published, for so long at most, and returns whether it is. Throws what
     /// append() does.

@@ -20,7 +20,8 @@ struct frame_message {
     std::vector<std::byte> bytes{}; ///< for replica::load() or apply(), or for a replay
 };
 
-/// Loads a message into a replica, or applies it there. Throws what these do.
+/// Loads a message into a replica, or applies it there. Throws what these do. What the replica does not
+/// follow, replica::passed_over() says.
 HANDLEPOOL_EXPORT void receive(replica& world, const frame_message& message,
                                std::string_view origin = "in memory");
 

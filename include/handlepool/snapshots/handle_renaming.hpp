@@ -37,7 +37,8 @@ public:
         using handle_type = typename Pool::handle_type;
         using value_type = typename handle_type::value_type;
         for (const pool_names& each : pools_) {
-            if (each.id_now == pool.id()) {
+            if (each.id_now == pool.id() &&
+                each.widths == detail::widths_of_layout<typename handle_type::layout>()) {
                 for (const auto& [before, now] : each.handles) {
                     visit(handle_type::from_value(static_cast<value_type>(before)),
                           handle_type::from_value(static_cast<value_type>(now)));

@@ -151,8 +151,12 @@ public:
     /// Makes all that was added what it was when the origin saved this snapshot, at the end of this frame,
     /// and returns the names that were passed over. May be called again: when deltas are missing, for
     /// example. See snapshot::load(), which throws the same; then it must be called again before apply().
-    std::vector<std::string> load(std::span<const std::byte> snapshot, std::uint64_t frame,
-                                  std::string_view origin = "in memory");
+    const std::vector<std::string>& load(std::span<const std::byte> snapshot, std::uint64_t frame,
+                                         std::string_view origin = "in memory");
+
+    /// What the origin has and nobody has added here, by the snapshot that was loaded last: names, and
+    /// `pool.column` for columns. If it is not empty, perhaps something was forgotten.
+    const std::vector<std::string>& passed_over() const noexcept { return passed_over_; }
 
     /// Goes on to the frame of a delta. What it has under other names than those that were added is passed
     /// over; what it doesn't name stays as it is.
@@ -214,6 +218,7 @@ private:
     snapshot whole_;
     std::vector<std::unique_ptr<detail::replicated_entry>> parts_;
     std::optional<std::uint64_t> frame_;
+    std::vector<std::string> passed_over_;
     bool has_begun_ = false;
 };
 

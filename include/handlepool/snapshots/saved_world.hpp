@@ -4,6 +4,7 @@
 #include <handlepool/detail/base/config.hpp>
 #include <handlepool/snapshots/invalid_journal.hpp>
 #include <handlepool/snapshots/invalid_snapshot.hpp>
+#include <handlepool/snapshots/journal_writer.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -24,6 +25,10 @@
 /// and makes its journal. It may make the journal first, and write the snapshot in another thread meanwhile:
 /// until that is there, the older snapshot and both journals are the world. Then files of frames before it
 /// can be removed: see remove_saved_before().
+///
+/// Of several processes that begin with a folder at the same time, one goes on, and the others have an error:
+/// where the folder has no world yet, the first snapshot is written without snapshot_file_options::replace,
+/// and where it has one, open_last_journal() sees who was faster.
 namespace handlepool {
 
 /// The name of a snapshot in a folder, and that of its journal. Throw std::bad_alloc.
@@ -36,8 +41,8 @@ HANDLEPOOL_EXPORT std::filesystem::path journal_file_of(const std::filesystem::p
 struct saved_world {
     std::uint64_t frame = 0;           ///< of the snapshot
     std::vector<std::byte> snapshot{}; ///< for snapshot::load()
-    /// The journals to read, one after the other. The last one can be opened for writing; if there is none,
-    /// it is to be made.
+    /// The journals to read, one after the other. The last one is that of open_last_journal(); if there is
+    /// none, it is to be made.
     std::vector<std::filesystem::path> journals{};
     std::uint64_t last_frame = 0; ///< that they have
     /// What is in the folder, is newer and can't be used, with the reason.
@@ -50,6 +55,13 @@ struct saved_world {
 /// invalid_journal if a journal is damaged, or of another world than the one before; std::system_error and
 /// std::bad_alloc.
 HANDLEPOOL_EXPORT std::optional<saved_world> find_saved_world(const std::filesystem::path& folder);
+
+/// Opens the last journal of a world that was found, of which there is one, for writing. As long as it is
+/// open, nobody else goes on with that world. Throws what journal_writer::open() throws: std::system_error
+/// also if another process has gone on since the world was found, with std::errc::device_or_resource_busy;
+/// and std::invalid_argument where there is no journal.
+HANDLEPOOL_EXPORT journal_writer open_last_journal(const saved_world& found,
+                                                   const journal_options& options = {});
 
 /// Removes the snapshots and journals of frames before this one, also what processes that were killed have
 /// left of such unfinished, and returns how many files. Whoever wants an older snapshot in reserve gives the

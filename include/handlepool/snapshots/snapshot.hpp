@@ -221,7 +221,8 @@ public:
     ///     void for_each_handle(ship& each, Map& map) { map(each.home); map(each.target); }
     ///
     /// A handle of a pool in the snapshot whose object is not in it becomes null, as do reserved handles,
-    /// which are not merged; what becomes of those of other pools, the options say. Of containers, members of
+    /// which are not merged; what becomes of those of other pools, and of those that are passed over, the
+    /// options say. Of containers, members of
     /// pools in the snapshot are added; those of an index whose key another object has, where that is
     /// refused, get none. Values are left out unless the options ask for them.
     ///
@@ -230,7 +231,7 @@ public:
     /// such as can't be moved; pool_exhausted, pool_used_up, std::bad_alloc, and what archives,
     /// for_each_handle() and insertions throw. Then the objects that were made are erased again, all that was
     /// added is gone, and the values are as they were; containers that are not attached may have lost stale
-    /// members.
+    /// members, and stores have learnt names.
     handle_renaming merge(std::span<const std::byte> bytes, std::string_view origin = "in memory",
                           const merge_options& options = {});
 
@@ -249,7 +250,7 @@ private:
     friend class replica;
 
     /// The same of bytes whose container was read.
-    std::vector<std::string> load(const detail::snapshot_blocks& blocks, std::string_view origin);
+    std::vector<std::string> load(const detail::snapshot_blocks& blocks);
 
     static void require_bytes(bool consists_of_bytes, std::string_view name);
     static void require_columns(std::span<const std::string_view> columns, std::string_view name);

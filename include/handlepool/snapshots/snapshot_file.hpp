@@ -17,15 +17,19 @@ struct snapshot_file_options {
     /// Wait until the disk has the file, so that it outlives a crash of the system, too. Else the system
     /// writes it when it likes.
     bool sync = true;
+    /// Take the place of a former file. Else there must be none: of several processes that write the same
+    /// file at the same time, one succeeds.
+    bool replace = true;
 };
 
 /// Writes a snapshot to a file, in place of a former one: under a name of its own beside it first, which then
 /// becomes the file's. Links are followed, and the permissions of a former file stay. A pipe or a device is
 /// written to as it is, and not waited for. Linear.
 ///
-/// Throws std::system_error, which names the file, and std::bad_alloc. Then a former file is as it was, and
-/// nothing new is left; but for an error of the disk that comes with the new name: then the file is the new
-/// one, and may be lost when the system crashes.
+/// Throws std::system_error, which names the file, such as std::errc::file_exists where none is to be
+/// replaced, and std::bad_alloc. Then a former file is as it was, and nothing new is left; but for an error
+/// of the disk that comes with the new name: then the file is the new one, and may be lost when the system
+/// crashes.
 HANDLEPOOL_EXPORT void write_snapshot_file(const std::filesystem::path& file,
                                            std::span<const std::byte> snapshot,
                                            snapshot_file_options options = {});

@@ -42,8 +42,9 @@ struct zeromq_follower_options {
 ///
 /// It asks for a snapshot when it has heard the publisher for the first time, when it has missed a frame, and
 /// when the publisher has begun anew, in this process or another. Until the publisher is there, and while it
-/// is away, nothing comes. Nothing that arrives takes more memory than the options allow, and ZeroMQ itself.
-/// One thread at a time uses it.
+/// is away, nothing comes. No message takes more memory than the options allow, and ZeroMQ itself: which
+/// keeps all parts of one until the last is there, so that a stranger in the publisher's place could send
+/// without end. One thread at a time uses it.
 class HANDLEPOOL_EXPORT zeromq_follower {
 public:
     /// Throws std::system_error, which names the address, for one that can't be; std::invalid_argument for
@@ -60,10 +61,10 @@ public:
     std::optional<frame_message> next(std::chrono::milliseconds timeout);
 
     /// Lets a replica receive what comes next, and returns whether something has come. It is the same replica
-    /// each time. Waits at most so long. A delta that the replica refuses is passed over, and a snapshot
-    /// asked for. Throws what next() does; what replica::load() throws, for a snapshot that does not fit what
-    /// was added; and what replica::apply() throws but invalid_snapshot, such as std::logic_error after
-    /// take_over(). Then a snapshot comes next.
+    /// each time; what it does not follow, replica::passed_over() says. Waits at most so long. A delta that
+    /// the replica refuses is passed over, and a snapshot asked for. Throws what next() does; what
+    /// replica::load() throws, for a snapshot that does not fit what was added; and what replica::apply()
+    /// throws but invalid_snapshot, such as std::logic_error after take_over(). Then a snapshot comes next.
     bool follow(replica& world, std::chrono::milliseconds timeout);
 
     /// The frame of what was given last; nothing before.

@@ -4,6 +4,7 @@
 #include <handlepool/detail/base/config.hpp>
 #include <handlepool/snapshots/frame_gap.hpp>
 #include <handlepool/snapshots/invalid_snapshot.hpp>
+#include <handlepool/zeromq/publisher_behind.hpp>
 #include <handlepool/zeromq/zeromq_endpoints.hpp>
 
 #include <chrono>
@@ -12,7 +13,6 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <vector>
 
 namespace handlepool {
 
@@ -24,6 +24,8 @@ struct zeromq_publisher_options {
     /// So many deltas wait for a follower that doesn't keep up. It loses those that come then, and asks for a
     /// snapshot.
     int waiting_deltas = 1000;
+    /// When more than these would wait for the publisher's own thread, append() refuses.
+    std::size_t most_waiting_bytes = std::size_t{64} << 20;
     /// The destructor waits at most so long for followers to be sent what was appended.
     std::chrono::milliseconds linger = std::chrono::milliseconds(0);
 };
@@ -44,11 +46,11 @@ struct zeromq_publisher_options {
 ///     followers.begin(0, bytes);
 ///     ...
 ///     changes.append(1, delta);
-///     followers.append(std::move(delta));
+///     followers.append(delta);
 ///
 /// Its thread makes the snapshots for followers from what was published, so the game saves none for them, and
-/// no frame waits. Nothing is kept for followers that are not there: what they need is a history, use a
-/// journal. One thread at a time uses it.
+/// no frame waits. While there is no memory for that, followers wait. Nothing is kept for followers that are
+/// not there: what they need is a history, use a journal. One thread at a time uses it.
 class HANDLEPOOL_EXPORT zeromq_publisher {
 public:
     /// Takes the addresses; a port of `*` is any that is free. Throws std::system_error, which names the
@@ -67,12 +69,13 @@ public:
     /// has changed.
     void begin(std::uint64_t frame, std::span<const std::byte> snapshot);
 
-    /// Publishes the delta of the next frame, and waits for nothing. Linear in the bytes, whose hashes are
-    /// checked. Throws std::logic_error without a begin(); frame_gap for a delta that follows another frame;
-    /// invalid_snapshot for bytes that are no delta, and std::bad_alloc: then nothing has changed. Throws
-    /// what has ended the publication of a delta before, such as invalid_snapshot for one that contradicts
-    /// what there was: then nothing is published until begin().
-    void append(std::vector<std::byte> delta);
+    /// Publishes the delta of the next frame, and waits for nothing. Linear in the bytes, which are copied,
+    /// and whose hashes are checked. Throws std::logic_error without a begin(); frame_gap for a delta that
+    /// follows another frame; invalid_snapshot for bytes that are no delta; publisher_behind when too many
+    /// wait, and std::bad_alloc: then nothing has changed, and the same delta can be appended later, or
+    /// begin() goes on without it. Throws what has ended the publication of a delta before, such as
+    /// invalid_snapshot for one that contradicts what there was: then nothing is published until begin().
+    void append(std::span<const std::byte> delta);
 
     /// The frame of the last delta that was appended, or of the snapshot; nothing before begin().
     std::optional<std::uint64_t> frame() const noexcept;

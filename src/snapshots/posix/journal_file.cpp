@@ -88,7 +88,7 @@ public:
             error = std::make_error_code(std::errc::file_exists);
             return;
         }
-        error = rename_file(unfinished_, file_, disk_wait::until_written);
+        error = name_file(unfinished_, file_, disk_wait::until_written, former_file::is_replaced);
     }
 
 private:

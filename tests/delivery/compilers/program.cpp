@@ -230,7 +230,7 @@ void use_snapshots() {
     to.end_block();
     to.finish();
     const handlepool::detail::snapshot_blocks blocks(snapshot, "memory");
-    handlepool::detail::block_reader from(*blocks.find("score"), "memory");
+    handlepool::detail::block_reader from(*blocks.find("score"));
     require(from.number<std::uint64_t>() == 7 && from.number<std::uint32_t>() == 8, "snapshot_blocks");
     from.require_end();
 }

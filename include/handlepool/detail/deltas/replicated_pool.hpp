@@ -188,7 +188,9 @@ public:
     }
 
 private:
-    std::uint32_t pool_id() const noexcept override { return core_.id(); }
+    pool_of_handles pool() const noexcept override {
+        return {.widths = widths_of_layout<layout>(), .id = core_.id()};
+    }
     bool include(std::uint64_t slot, std::uint32_t generation) const noexcept override {
         return image_.lives_in(slot, generation);
     }

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <deque>
 #include <mutex>
+#include <span>
 #include <vector>
 
 namespace handlepool::detail {
@@ -20,15 +21,19 @@ struct published_delta {
     std::vector<std::byte> bytes{};
 };
 
-/// What bytes say of themselves. Linear. Throws invalid_snapshot for bytes that are no delta, and
-/// std::bad_alloc.
-HANDLEPOOL_EXPORT published_delta read_published_delta(std::vector<std::byte> bytes);
+/// What bytes say of themselves, with a copy of them. Linear. Throws invalid_snapshot for bytes that are no
+/// delta, and std::bad_alloc.
+HANDLEPOOL_EXPORT published_delta read_published_delta(std::span<const std::byte> bytes);
 
 /// Deltas on their way from the thread of the frames to the one that publishes them.
 class HANDLEPOOL_EXPORT delta_queue {
 public:
     /// Of any thread. Throws std::bad_alloc; then nothing has changed.
     void push(published_delta delta);
+
+    /// The same, unless more bytes than these would wait then. Returns whether it is there; the first one
+    /// always is.
+    bool try_push(published_delta delta, std::size_t most_bytes);
 
     /// Ends all waits, now and later. Of any thread.
     void stop() noexcept;
@@ -52,6 +57,8 @@ public:
     std::size_t bytes() const noexcept;
 
 private:
+    void add(published_delta delta); // under the mutex
+
     mutable std::mutex mutex_;
     std::condition_variable changed_;
     std::deque<published_delta> deltas_;

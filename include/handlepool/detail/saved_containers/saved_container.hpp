@@ -43,11 +43,11 @@ HANDLEPOOL_EXPORT saved_container read_saved_container(block_reader& from, const
 HANDLEPOOL_EXPORT std::string problem_of_member(const char* what, std::size_t number, std::uint64_t index,
                                                 std::uint32_t generation, const std::string& problem);
 
-/// What was read of the pool with this id; null if nothing was.
+/// What was read of this pool; null if nothing was.
 inline const future_objects* find_pool(std::span<const future_objects* const> pools,
-                                       std::uint32_t id) noexcept {
+                                       const pool_of_handles& pool) noexcept {
     for (const future_objects* const each : pools) {
-        if (each->pool_id() == id) {
+        if (each->pool() == pool) {
             return each;
         }
     }

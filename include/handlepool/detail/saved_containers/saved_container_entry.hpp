@@ -87,7 +87,8 @@ public:
         if (!link.pool_id()) {
             return;
         }
-        const future_objects* const pool = find_pool(pools, *link.pool_id());
+        const future_objects* const pool =
+            find_pool(pools, {.widths = widths_of_layout<layout>(), .id = *link.pool_id()});
         with_its_pool_ = pool != nullptr;
         for (std::size_t i = 0; i != read_->handles().size(); ++i) {
             const handle_type each = read_->handles()[i];

@@ -91,7 +91,8 @@ public:
         if (!link.pool_id()) {
             return;
         }
-        const future_objects* const pool = find_pool(pools, *link.pool_id());
+        const future_objects* const pool =
+            find_pool(pools, {.widths = widths_of_layout<layout>(), .id = *link.pool_id()});
         with_its_pool_ = pool != nullptr;
         std::size_t number = 0;
         read_->for_each([&](handle_type each, const auto&) {

@@ -126,7 +126,7 @@ public:
     }
 
 private:
-    std::uint32_t pool_id() const noexcept override { return pool_.id; }
+    pool_of_handles pool() const noexcept override { return {.widths = pool_.widths, .id = pool_.id}; }
     bool include(std::uint64_t slot, std::uint32_t generation) const noexcept override {
         return lives_in(pool_, slot, generation);
     }

@@ -16,10 +16,18 @@
 
 namespace handlepool::detail {
 
+/// What handles say of their pool: those with other layouts can have the same id.
+struct pool_of_handles {
+    std::uint32_t widths = 0; // of their layout, as widths_of_layout() has them
+    std::uint32_t id = 0;
+
+    friend bool operator==(const pool_of_handles&, const pool_of_handles&) = default;
+};
+
 /// Which objects a pool will have when all that was read is there: what a container can have for members.
 class future_objects {
 public:
-    virtual std::uint32_t pool_id() const noexcept = 0;
+    virtual pool_of_handles pool() const noexcept = 0;
     virtual bool include(std::uint64_t slot, std::uint32_t generation) const noexcept = 0;
 
 protected:

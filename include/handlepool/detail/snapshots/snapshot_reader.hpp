@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <map>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -18,22 +19,37 @@
 /// is as it was written. It may have been written by anybody, though.
 namespace handlepool::detail {
 
-/// A view of the snapshot's bytes.
+/// What bytes are, and where they come from, as messages say it: snapshot 'game.save'.
+struct snapshot_source {
+    std::string_view kind; // "snapshot" or "delta"
+    std::string_view origin;
+};
+
+/// Throws std::bad_alloc.
+HANDLEPOOL_EXPORT std::string text_of(const snapshot_source& source);
+
+/// A view of the bytes of a snapshot or a delta.
 struct snapshot_block {
     block_kind kind;
     std::uint32_t version; // of the payload's format
     std::string_view name;
     std::span<const std::byte> payload;
     std::size_t offset; // of the payload in the file
+    snapshot_source source;
 };
 
-/// What a snapshot consists of.
+/// What a snapshot consists of, or a delta.
 class HANDLEPOOL_EXPORT snapshot_blocks {
 public:
-    /// Checks all but what the payloads mean, hashes included. The bytes outlive the blocks; `origin`, the
-    /// file's name for example, is for messages. Needs memory for blocks that are there only, whatever the
-    /// bytes say. Linear, but for names, which are sorted. Throws invalid_snapshot and std::bad_alloc.
-    snapshot_blocks(std::span<const std::byte> bytes, std::string_view origin);
+    /// Checks all but what the payloads mean, hashes included. The bytes and the source outlive the blocks.
+    /// Needs memory for blocks that are there only, whatever the bytes say. Linear, but for names, which are
+    /// sorted. Throws invalid_snapshot and std::bad_alloc.
+    snapshot_blocks(std::span<const std::byte> bytes, const snapshot_source& source);
+    /// The same of a snapshot; `origin` is the name of a file, for example.
+    snapshot_blocks(std::span<const std::byte> bytes, std::string_view origin)
+        : snapshot_blocks(bytes, snapshot_source{.kind = "snapshot", .origin = origin}) {}
+
+    const snapshot_source& source() const noexcept { return source_; }
 
     /// The block of that name, or null. Logarithmic.
     const snapshot_block* find(std::string_view name) const noexcept;
@@ -45,6 +61,7 @@ public:
 private:
     class scan;
 
+    snapshot_source source_;
     std::vector<snapshot_block> blocks_;
     std::map<std::string_view, std::size_t> by_name_;
 };
@@ -52,9 +69,8 @@ private:
 /// Reads a payload from its begin, never beyond its end.
 class HANDLEPOOL_EXPORT block_reader {
 public:
-    /// The block's bytes and `origin` outlive the reader.
-    block_reader(const snapshot_block& block, std::string_view origin) noexcept
-        : block_(block), origin_(origin) {}
+    /// The block's bytes and source outlive the reader.
+    explicit block_reader(const snapshot_block& block) noexcept : block_(block) {}
 
     /// The next number. Throws invalid_snapshot if the payload ends before, here and below.
     template <std::unsigned_integral Number>
@@ -98,7 +114,6 @@ private:
     [[noreturn]] void refuse_size(std::uint64_t count, std::size_t size_of_each) const;
 
     snapshot_block block_;
-    std::string_view origin_;
     std::size_t position_ = 0;
 };
 
