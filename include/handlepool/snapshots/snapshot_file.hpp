@@ -18,7 +18,8 @@ struct snapshot_file_options {
     /// writes it when it likes.
     bool sync = true;
     /// Take the place of a former file. Else there must be none: of several processes that write the same
-    /// file at the same time, one succeeds.
+    /// file at the same time, one succeeds. Needs a file system that has hard links, as most have but FAT;
+    /// on others it is always an error.
     bool replace = true;
 };
 
