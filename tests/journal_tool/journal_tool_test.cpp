@@ -295,8 +295,7 @@ TEST_F(replayed_journals, are_refused_unless_they_follow) {
               tool + "journal '" + file +
                   "', frame 101: the entry has 2 parts; --part says which one is the delta\n");
     EXPECT_EQ(refusal({start, file, "--part", "ships"}),
-              tool + "snapshot '" + file +
-                  ", frame 101', byte 0: this is no snapshot; \"hp world\" is expected\n");
+              tool + "delta '" + file + ", frame 101', byte 0: this is no delta; \"hp world\" is expected\n");
     EXPECT_EQ(run({"replay", "-s", path("missing"), path("a.journal"), "-o", out}),
               (printed{2, "", tool + path("missing") + ": No such file or directory\n"}));
     EXPECT_EQ(run({"replay", "-s", start, path("a.journal")}),

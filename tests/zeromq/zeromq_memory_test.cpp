@@ -23,24 +23,27 @@ std::atomic<large_pieces> large_memory = large_pieces::are_there;
 std::atomic<int> large_failures = 0;
 thread_local bool has_large_memory = false; // where they are for one thread
 
-void* large_or_small(std::size_t size) {
+void* large_or_small(std::size_t size) noexcept {
     const large_pieces now = large_memory.load();
     if (size >= large_piece && (now == large_pieces::are_for_nobody ||
                                 (now == large_pieces::are_for_one_thread && !has_large_memory))) {
         large_failures.fetch_add(1);
-        throw std::bad_alloc();
+        return nullptr;
     }
-    void* const made = std::malloc(size);
-    if (made == nullptr) {
-        throw std::bad_alloc();
-    }
-    return made;
+    return std::malloc(size);
 }
 
 } // namespace
 } // namespace handlepool::test
 
 void* operator new(std::size_t size) {
+    void* const made = handlepool::test::large_or_small(size);
+    if (made == nullptr) {
+        throw std::bad_alloc();
+    }
+    return made;
+}
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept { // as ZeroMQ calls it
     return handlepool::test::large_or_small(size);
 }
 void operator delete(void* pointer) noexcept {

@@ -180,8 +180,8 @@ public:
         if constexpr (is_bytes || !has_content) {
             if (made_.size() == 0) {
                 std::array<std::byte, sizeof(T)> bytes{};
-                std::memcpy(bytes.data(), read_.data() + i * static_cast<std::size_t>(type_.size),
-                            static_cast<std::size_t>(type_.size));
+                const auto size = static_cast<std::size_t>(type_.size);
+                std::ranges::copy(read_.subspan(i * size, size), bytes.begin());
                 return std::bit_cast<T>(bytes);
             }
         }
