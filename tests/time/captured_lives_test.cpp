@@ -415,6 +415,21 @@ TYPED_TEST(captured_lives, end_when_no_capture_is_left) {
     EXPECT_EQ(unique_life::living, 0);
 }
 
+TYPED_TEST(captured_lives, end_at_once_when_the_only_capture_that_had_them_was_dropped) {
+    const auto a = this->pool_.emplace(1);
+    this->pool_.emplace(2);
+    this->ring_->capture(1);
+    this->ring_->drop_newest();
+    this->pool_.erase(a);
+    this->pool_.compact();
+    EXPECT_EQ(unique_life::living, 1);
+    this->ring_->capture(2);
+    EXPECT_THAT(this->numbers(), ElementsAre(2));
+    this->pool_.clear();
+    this->ring_->restore(2);
+    EXPECT_THAT(this->numbers(), ElementsAre(2));
+}
+
 TYPED_TEST(captured_lives, that_were_handed_over_are_forgotten_with_their_captures) {
     std::uint64_t frame = 0;
     const auto play = [&] {
