@@ -245,6 +245,22 @@ TYPED_TEST(assigned_contents, leave_the_attachment) {
     this->expect_attached(now);
 }
 
+TYPED_TEST(assigned_contents, are_of_the_pool_of_the_other) {
+    crate_pool others({.name = "others", .capacity = 10});
+    TypeParam of_others = TestFixture::contents::empty();
+    TestFixture::contents::add(of_others, others.emplace(1), 1);
+    const crate another = others.emplace(2);
+    TypeParam now = this->with(0, 700);
+    TypeParam fresh = TestFixture::contents::empty();
+    for (TypeParam* const each : {&now, &fresh}) {
+        each->assign(of_others);
+        EXPECT_THROW(TestFixture::contents::add(*each, this->crates_[5], 5), std::invalid_argument);
+        EXPECT_EQ(look_of(*each), look_of(of_others));
+        TestFixture::contents::add(*each, another, 2);
+        EXPECT_TRUE(each->contains(another));
+    }
+}
+
 TEST(assigned_values, that_fail_leave_the_container_empty) {
     handle_map<int, failing_value> map;
     handle_index<int, failing_value, default_layout, hash_of_failing> index;
