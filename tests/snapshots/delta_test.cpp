@@ -259,6 +259,32 @@ TEST(delta_recorder, tells_of_each_list) {
     EXPECT_EQ(from.left(), 4 + 40 + delta.contents() * sizeof(told_number));
 }
 
+TEST(delta_recorder, tells_of_slots_that_are_used_alike_before_a_reset_and_after_it) {
+    told_world<told_numbers> world;
+    auto& pool = world.pool();
+    const auto cancelled = pool.reserve_handle();
+    pool.cancel(cancelled); // its slot is given back unused
+    const auto erased = pool.emplace(told_number());
+    pool.erase(erased);
+    pool.compact();
+    const delta_bytes saved = world.save();
+    world.recorder().begin(7);
+    replay past(saved, 7);
+    past.apply(world.append(8)); // the first one has all that was given back
+    pool.reset();
+    const auto cancelled_again = pool.reserve_handle();
+    pool.cancel(cancelled_again);
+    const auto reserved = pool.reserve_handle(); // in the slot of the erased one
+    EXPECT_EQ(cancelled_again.index(), cancelled.index());
+    EXPECT_EQ(reserved.index(), erased.index());
+    past.apply(world.append(9));
+    const delta_bytes now = saved_by(past);
+    EXPECT_EQ(a_frame_earlier(world.save()), now);
+    world.all().load(now);
+    EXPECT_EQ(pool.state(reserved), handle_state::reserved);
+    EXPECT_EQ(pool.reserve_handle().index(), cancelled.index());
+}
+
 struct no_content {};
 
 TEST(delta_recorder, tells_of_rows_column_by_column) {
