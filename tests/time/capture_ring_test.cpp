@@ -372,6 +372,21 @@ TEST_F(capture_ring_test, two_rings_take_a_pool_back_one_after_the_other) {
     EXPECT_EQ(pool_[a], 1);
 }
 
+TEST_F(capture_ring_test, finds_an_object_in_a_slot_that_waited_before_another_ring_took_the_pool_back) {
+    capture_ring<pool_type> other(log_);
+    ring_.capture(1);
+    other.capture(1);
+    pool_.erase(pool_.emplace(1));
+    ring_.capture(2);
+    other.restore(1);
+    const handle_type a = pool_.emplace(2);
+    ring_.capture(3);
+    pool_.erase(a);
+    ring_.restore(3);
+    EXPECT_THAT(items(), ElementsAre(2));
+    EXPECT_THAT(pool_.find(a), testing::Pointee(2));
+}
+
 TEST_F(capture_ring_test, slots_that_came_back_unused_go_out_first_again) {
     const handle_type reserved = pool_.reserve_handle();
     pool_.emplace(1);
@@ -387,6 +402,29 @@ TEST_F(capture_ring_test, slots_that_came_back_unused_go_out_first_again) {
     const std::vector<handle_type> made = make();
     ring_.restore(1);
     EXPECT_EQ(make(), made);
+}
+
+TEST(slots_that_came_back_unused, go_out_in_the_same_order_again) {
+    pool<int> numbers({.name = "numbers", .capacity = 300});
+    change_log log(numbers);
+    capture_ring ring(log);
+    std::vector<pool<int>::handle_type> reserved;
+    for (int i = 0; i != 200; ++i) {
+        reserved.push_back(numbers.reserve_handle());
+    }
+    numbers.cancel(reserved[100]);
+    numbers.cancel(reserved[10]); // of another word of the bitmap, where the next search begins
+    ring.capture(1);
+    const auto fill = [&] {
+        std::vector<pool<int>::handle_type> made;
+        while (const auto each = numbers.try_emplace(2)) {
+            made.push_back(each);
+        }
+        return made;
+    };
+    const std::vector<pool<int>::handle_type> made = fill();
+    ring.restore(1);
+    EXPECT_EQ(fill(), made);
 }
 
 TEST_F(capture_ring_test, each_log_is_told_of_what_a_restore_has_written) {
