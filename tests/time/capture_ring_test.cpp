@@ -245,6 +245,19 @@ TEST_F(capture_ring_test, a_cancelled_handle_is_reserved_again) {
     EXPECT_EQ(pool_[reserved], 3);
 }
 
+TEST_F(capture_ring_test, a_handle_that_is_reserved_again_is_fulfilled_in_the_next_capture) {
+    const handle_type reserved = pool_.reserve_handle();
+    ring_.capture(1);
+    pool_.fulfill(reserved, 1);
+    ring_.capture(2);
+    ring_.restore(1);
+    pool_.fulfill(reserved, 2);
+    ring_.capture(2);
+    pool_.erase(reserved);
+    ring_.restore(2);
+    EXPECT_THAT(pool_.find(reserved), testing::Pointee(2));
+}
+
 TEST_F(capture_ring_test, hooks_are_told_of_those_that_end_and_of_those_that_come_back) {
     std::vector<int> ended;
     std::vector<int> born;
