@@ -222,9 +222,9 @@ public:
     ///
     /// A handle of a pool in the snapshot whose object is not in it becomes null, as do reserved handles,
     /// which are not merged; what becomes of those of other pools, and of those that are passed over, the
-    /// options say. Of containers, members of
-    /// pools in the snapshot are added; those of an index whose key another object has, where that is
-    /// refused, get none. Values are left out unless the options ask for them.
+    /// options say. Of containers, members of pools in the snapshot are added; those of an index whose key
+    /// another object has, where that is refused, get none. Values are left out unless the options ask for
+    /// them.
     ///
     /// Other threads may use the pools meanwhile, but not the containers. Linear in the bytes. Throws
     /// invalid_snapshot like load(), also for objects of raw pools, in which nobody sees handles, and for
