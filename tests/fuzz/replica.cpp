@@ -5,10 +5,9 @@
 // container of each kind refuses them, and nothing has changed; or all is as a snapshot of that frame would
 // have it.
 
+#include "pieces.hpp"
 #include "require.hpp"
 
-#include <handlepool/detail/snapshots/snapshot_reader.hpp>
-#include <handlepool/detail/snapshots/snapshot_writer.hpp>
 #include <handlepool/handle_index.hpp>
 #include <handlepool/handle_map.hpp>
 #include <handlepool/handle_set.hpp>
@@ -35,9 +34,6 @@
 
 namespace handlepool::fuzz {
 namespace {
-
-using byte_list = std::vector<std::byte>;
-using byte_view = std::span<const std::byte>;
 
 struct key_archive {
     void save(std::ostream& out, const std::string& saved) const { out << saved; }
@@ -155,35 +151,6 @@ struct gone_origin {
     byte_list snapshot; // of frame 0
     byte_list delta;    // from there to frame 1
 };
-
-/// The delta with other payloads, as the pieces say.
-byte_list with_pieces(byte_view delta, byte_view pieces) {
-    const detail::snapshot_blocks blocks(delta, "the origin");
-    std::vector<byte_view> payloads;
-    for (const detail::snapshot_block& each : blocks.all()) {
-        payloads.push_back(each.payload);
-    }
-    constexpr std::size_t head = 3;
-    while (pieces.size() >= head) {
-        const auto which = std::to_integer<std::size_t>(pieces[0]) % payloads.size();
-        const auto wanted = std::to_integer<std::size_t>(pieces[1]) | std::to_integer<std::size_t>(pieces[2])
-                                                                          << 8;
-        pieces = pieces.subspan(head);
-        const std::size_t size = (std::min)(wanted, pieces.size());
-        payloads[which] = pieces.first(size);
-        pieces = pieces.subspan(size);
-    }
-    byte_list bytes;
-    detail::snapshot_writer to(bytes);
-    for (std::size_t i = 0; i != payloads.size(); ++i) {
-        const detail::snapshot_block& each = blocks.all()[i];
-        to.begin_block(each.kind, each.version, each.name, payloads[i].size());
-        to.bytes(payloads[i].data(), payloads[i].size());
-        to.end_block();
-    }
-    to.finish();
-    return bytes;
-}
 
 class fuzzed_replica {
 public:

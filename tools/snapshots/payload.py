@@ -64,6 +64,11 @@ class Payload:
             raise Invalid(end - total, f"{count} elements are expected, which {total} bytes are not")
         return found, where
 
+    def nameless_elements(self, count):
+        """The same of elements that are no column."""
+        found, where = self.elements(count)
+        return without_name(found), where
+
     def archived(self, first, end, count):
         """None unless sizes and elements end together."""
         if 8 * count > end - first:
@@ -73,6 +78,11 @@ class Payload:
             where.append((offset, size))
             offset += size
         return where if offset == end else None
+
+
+def without_name(found):
+    """What elements() has found, but for the name of a column."""
+    return {key: value for key, value in found.items() if key != "name"}
 
 
 def text_of_type(found):

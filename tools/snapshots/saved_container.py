@@ -41,8 +41,7 @@ class SavedContainer(Payload):
         handles = self.numbers(count, "Q", "handles")
         self.members = [{"handle": f"{each:#x}"} for each in handles]
         if self.form in (MAP, INDEX):
-            found, where = self.elements(count)
-            self.values = {key: value for key, value in found.items() if key != "name"}
+            self.values, where = self.nameless_elements(count)
             for member, (offset, size) in zip(self.members, where):
                 member |= {"offset": offset, "bytes": size}
         if self.form == INDEX:

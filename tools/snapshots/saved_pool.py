@@ -3,7 +3,7 @@
 
 import struct
 
-from payload import Invalid, Payload, text_of_type
+from payload import Invalid, Payload, text_of_type, without_name
 
 VERSION = 1
 HEADER = struct.Struct("<12I2Q")
@@ -15,9 +15,8 @@ class SavedValue(Payload):
 
     def __init__(self, payload):
         super().__init__(payload)
-        found, _ = self.elements(1)
+        self.found, _ = self.nameless_elements(1)
         self.require_end()
-        self.found = {key: value for key, value in found.items() if key != "name"}
 
     def document(self):
         return self.found
@@ -73,7 +72,7 @@ class SavedPool(Payload):
                  "returned": len(self.returned), "retired": self.retired}
         if self.is_rows:
             return found | {"columns": self.columns}
-        return found | {key: value for key, value in self.columns[0].items() if key != "name"}
+        return found | without_name(self.columns[0])
 
 
 def lines_of(found):

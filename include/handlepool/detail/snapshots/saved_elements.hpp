@@ -51,8 +51,8 @@ inline constexpr bool is_upgrade_step<upgrade_step<Old, New, Function, Archive>>
 template <class T>
 concept upgrade_step_like = is_upgrade_step<T>;
 
-/// The elements of a pool, of a column or of a value, of type T: bytes, or written and read by an archive. A
-/// load also makes them of older ones, by `Steps`.
+/// The elements of a pool, of a column, of a container or of a value, of type T: bytes, or written and read
+/// by an archive. A load also makes them of older ones, by `Steps`.
 ///
 /// ```
 ///   prepare() ─▶ bytes() ─▶ write()           read() or make_defaults() ─▶ put_in() or assign_to() ─▶
