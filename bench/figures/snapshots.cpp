@@ -52,7 +52,6 @@ public:
         benchmark::DoNotOptimize(copies_.data());
     }
     void save() {
-        bytes_.clear();
         all_.save(bytes_);
         benchmark::DoNotOptimize(bytes_.data());
     }

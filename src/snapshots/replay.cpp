@@ -120,7 +120,7 @@ void replay::apply(std::span<const std::byte> delta, std::string_view origin) {
 }
 
 void replay::save(std::vector<std::byte>& out) const {
-    detail::snapshot_writer to(out);
+    detail::snapshot_writer to(out, detail::former_bytes::replaced);
     for (const auto& each : parts_) {
         each->write(to);
     }

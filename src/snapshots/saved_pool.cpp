@@ -2,11 +2,16 @@
 #include <handlepool/detail/snapshots/saved_pool.hpp>
 #include <handlepool/detail/time/record_bytes.hpp>
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
+#include <cstdint>
 #include <iterator>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace handlepool::detail {
 
@@ -47,21 +52,29 @@ std::uint32_t read_count(block_reader& from, std::uint64_t most, std::string_vie
     return count;
 }
 
+/// What is known of a slot while lists are read: what its generation says, until one has named it.
+enum class slot_state : std::uint8_t { without_object, with_object, named };
+
 /// Which slots were named already.
 class named_slots {
 public:
     named_slots(block_reader& from, const saved_pool& pool)
-        : from_(from), pool_(pool), named_(pool.generations.size()) {}
+        : from_(from), pool_(pool), states_(pool.generations.size()) {
+        std::ranges::transform(pool.generations, states_.begin(), [](std::uint32_t generation) {
+            return lives(generation) ? slot_state::with_object : slot_state::without_object;
+        });
+    }
 
     /// The last slots that were read: each is in service, in no other list, and in this one once.
-    void add(const std::vector<std::uint32_t>& slots, std::string_view list) {
+    void add(std::span<const std::uint32_t> slots, slot_state expected, std::string_view list) {
+        const std::span states(states_);
         for (std::size_t i = 0; i != slots.size(); ++i) {
-            if (!is_right(slots, slots[i])) { // the text of a slot that is takes longer than to read it
-                from_.refuse((slots.size() - i) * sizeof slots[i], std::string(list) + " slot " +
-                                                                       std::to_string(slots[i]) +
-                                                                       problem_of(slots, slots[i]));
+            const std::uint32_t slot = slots[i];
+            if (slot >= states.size() || states[slot] != expected) {
+                from_.refuse((slots.size() - i) * sizeof slot,
+                             std::string(list) + " slot " + std::to_string(slot) + problem_of(slot));
             }
-            named_[slots[i]] = true;
+            states[slot] = slot_state::named;
         }
         count_ += slots.size();
     }
@@ -69,26 +82,21 @@ public:
     std::size_t count() const noexcept { return count_; }
 
 private:
-    bool has_object(const std::vector<std::uint32_t>& slots) const noexcept {
-        return &slots == &pool_.owners;
-    }
-    bool is_right(const std::vector<std::uint32_t>& slots, std::uint32_t slot) const noexcept {
-        return slot < named_.size() && !named_[slot] && lives(pool_.generations[slot]) == has_object(slots);
-    }
-    std::string problem_of(const std::vector<std::uint32_t>& slots, std::uint32_t slot) const {
-        if (slot >= named_.size()) {
-            return " is not among the " + std::to_string(named_.size()) + " in service";
+    std::string problem_of(std::uint32_t slot) const {
+        if (slot >= states_.size()) {
+            return " is not among the " + std::to_string(states_.size()) + " in service";
         }
-        if (named_[slot]) {
+        if (states_[slot] == slot_state::named) {
             return " is named twice";
         }
         return " has generation " + std::to_string(pool_.generations[slot]) +
-               (has_object(slots) ? ", which is that of no object" : ", which is that of an object");
+               (lives(pool_.generations[slot]) ? ", which is that of an object"
+                                               : ", which is that of no object");
     }
 
     block_reader& from_;
     const saved_pool& pool_;
-    std::vector<bool> named_;
+    std::vector<slot_state> states_;
     std::size_t count_ = 0;
 };
 
@@ -109,17 +117,22 @@ void require_ascending(block_reader& from, const std::vector<std::uint32_t>& lis
 std::size_t read_generations(block_reader& from, saved_pool& pool, const pool_limits_of_snapshot& limits,
                              std::uint32_t count) {
     from.numbers(count, pool.generations);
+    const std::uint32_t least = pool.fresh_generation;
+    // That of the last object is followed by one of a slot that is used up.
+    const std::uint32_t most = limits.last_generation + 1;
     std::size_t living = 0;
-    for (std::size_t slot = 0; slot != count; ++slot) {
-        const std::uint32_t generation = pool.generations[slot];
-        // That of the last object is followed by one of a slot that is used up.
-        if (generation < pool.fresh_generation || generation > limits.last_generation + 1) {
-            from.refuse((count - slot) * sizeof generation,
-                        "slot " + std::to_string(slot) + " has generation " + std::to_string(generation) +
-                            "; allowed are " + std::to_string(pool.fresh_generation) + " to " +
-                            std::to_string(limits.last_generation + 1));
-        }
+    std::size_t wrong = 0;
+    for (const std::uint32_t generation : pool.generations) { // without a branch: all at once
         living += lives(generation) ? 1U : 0U;
+        wrong += generation < least || generation > most ? 1U : 0U;
+    }
+    if (wrong != 0) {
+        const auto first = std::ranges::find_if(
+            pool.generations, [&](std::uint32_t each) { return each < least || each > most; });
+        from.refuse(static_cast<std::size_t>(pool.generations.end() - first) * sizeof *first,
+                    "slot " + std::to_string(first - pool.generations.begin()) + " has generation " +
+                        std::to_string(*first) + "; allowed are " + std::to_string(least) + " to " +
+                        std::to_string(most));
     }
     return living;
 }
@@ -202,15 +215,15 @@ saved_pool read_saved_pool(block_reader& from, const pool_limits_of_snapshot& li
     }
     named_slots named(from, pool);
     from.numbers(objects, pool.owners);
-    named.add(pool.owners, "object: ");
+    named.add(pool.owners, slot_state::with_object, "object: ");
     if (pool.placement != 0) {
         from.numbers(objects, pool.places);
         require_ascending(from, pool.places, limits.places, "place");
     }
     from.numbers(reserved, pool.reserved);
-    named.add(pool.reserved, "reserved: ");
+    named.add(pool.reserved, slot_state::without_object, "reserved: ");
     from.numbers(waiting, pool.waiting);
-    named.add(pool.waiting, "waiting: ");
+    named.add(pool.waiting, slot_state::without_object, "waiting: ");
     from.numbers(claims, pool.allocator.claims);
     std::uint64_t claimed = 0;
     for (const std::uint32_t each : pool.allocator.claims) {
@@ -220,9 +233,9 @@ saved_pool read_saved_pool(block_reader& from, const pool_limits_of_snapshot& li
                       std::to_string(claimed) + " slots are claimed; there are " +
                           std::to_string(in_service) + " in service");
     from.numbers(claimed, pool.allocator.claimed);
-    named.add(pool.allocator.claimed, "claimed: ");
+    named.add(pool.allocator.claimed, slot_state::without_object, "claimed: ");
     from.numbers(returned, pool.allocator.returned);
-    named.add(pool.allocator.returned, "returned: ");
+    named.add(pool.allocator.returned, slot_state::without_object, "returned: ");
     const std::size_t left = in_service - named.count();
     from.require_that(left == pool.allocator.retired, 0,
                       std::to_string(left) + " slots are in no list, and " +

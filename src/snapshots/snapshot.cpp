@@ -152,9 +152,9 @@ private:
     bool applied_ = false;
 };
 
-/// Throws what the entries throw; then `out` is as it was.
+/// Writes it in place of what `out` has. Throws what the entries throw; then `out` is empty.
 void write(const entries& saved, std::vector<std::byte>& out, detail::payload_hashes hashes) {
-    detail::snapshot_writer to(out, hashes);
+    detail::snapshot_writer to(out, detail::former_bytes::replaced, hashes);
     use_of save(saved);
     save.lock();
     save.settle();
@@ -205,7 +205,6 @@ void snapshot::save(std::vector<std::byte>& out) {
 }
 
 captured_snapshot snapshot::capture(std::vector<std::byte> memory) {
-    memory.clear();
     write(entries_, memory, detail::payload_hashes::later);
     return captured_snapshot(std::move(memory));
 }

@@ -3,11 +3,13 @@
 
 #include <handlepool/detail/base/contract.hpp>
 #include <handlepool/detail/base/throw_exception.hpp>
+#include <handlepool/detail/memory/large_copy.hpp>
 #include <handlepool/detail/snapshots/snapshot_writer.hpp>
 #include <handlepool/detail/text/text.hpp>
 #include <handlepool/detail/time/little_endian.hpp>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <new>
 #include <stdexcept>
@@ -34,8 +36,11 @@ void hash_payloads(std::span<std::byte> snapshot) noexcept {
     }
 }
 
-snapshot_writer::snapshot_writer(std::vector<std::byte>& out, payload_hashes hashes)
-    : out_(out), hashes_(hashes), before_(out.size()) {
+snapshot_writer::snapshot_writer(std::vector<std::byte>& out, former_bytes former, payload_hashes hashes)
+    : out_(out),
+      hashes_(hashes),
+      before_(former == former_bytes::stay ? out.size() : 0),
+      next_(before_) {
     make_room(0, file_header_bytes);
     append(snapshot_mark);
     append(snapshot_format);
@@ -65,22 +70,26 @@ void snapshot_writer::begin_block(block_kind kind, std::uint32_t version, std::s
 }
 
 void snapshot_writer::bytes(const void* data, std::size_t size) {
-    expects(out_.size() + size <= end_, "?", "a block of a snapshot is given more than was announced");
+    expects(next_ + size <= end_, "?", "a block of a snapshot is given more than was announced");
     const std::span added(static_cast<const std::byte*>(data), size);
-    if (hashes_ == payload_hashes::later) {
-        out_.insert(out_.end(), added.begin(), added.end());
-    } else if (size >= hashed_at_once) {
-        // Hashed where it is, so that it can be copied as a whole: that of much memory passes the caches.
-        hash_up_to_here();
-        hash_.add(added);
-        out_.insert(out_.end(), added.begin(), added.end());
-        hashed_ = out_.size();
-    } else {
-        out_.insert(out_.end(), added.begin(), added.end());
-        if (out_.size() - hashed_ >= hashed_at_once) {
+    if (size < hashed_at_once) {
+        put(added);
+        if (hashes_ == payload_hashes::at_once && next_ - hashed_ >= hashed_at_once) {
             hash_up_to_here();
         }
+        return;
     }
+    if (hashes_ == payload_hashes::at_once) {
+        hash_up_to_here();
+    }
+    const std::size_t over = (std::min)(size, out_.size() - next_);
+    put_payload_over(added.first(over));
+    const auto behind = added.subspan(over);
+    if (hashes_ == payload_hashes::at_once) { // where it is, so that it can be copied as a whole
+        hash_.add(behind);
+    }
+    put(behind);
+    hashed_ = next_;
 }
 
 void snapshot_writer::numbers(std::span<const std::uint32_t> numbers) {
@@ -94,7 +103,7 @@ void snapshot_writer::numbers(std::span<const std::uint32_t> numbers) {
 }
 
 void snapshot_writer::end_block() {
-    expects(end_ != 0 && out_.size() == end_, "?",
+    expects(end_ != 0 && next_ == end_, "?",
             "a block of a snapshot ends with another size than was announced");
     std::uint64_t hash = 0;
     if (hashes_ == payload_hashes::at_once) {
@@ -111,40 +120,67 @@ void snapshot_writer::finish() {
     append_header(block_kind::end, end_version, end_name, end_bytes);
     number(std::uint64_t{names_.size()});
     end_block();
+    out_.resize(next_); // what was not replaced is no part of it
     finished_ = true;
 }
 
 /// Of memory. Many small blocks don't copy all that was written, each time.
 void snapshot_writer::make_room(std::uint64_t payload, std::size_t around) {
-    if (payload > out_.max_size() - out_.size() - around) {
+    if (payload > out_.max_size() - next_ - around) {
         throw_exception(std::bad_alloc());
     }
-    const std::size_t needed = out_.size() + around + static_cast<std::size_t>(payload);
+    const std::size_t needed = next_ + around + static_cast<std::size_t>(payload);
     if (needed > out_.capacity()) {
         const std::size_t capacity = out_.capacity();
+        out_.resize(next_); // what is still to be replaced need not be copied
         out_.reserve((std::max)(needed, (std::min)(capacity + capacity / 2, out_.max_size())));
+    }
+}
+
+/// Over what is there, and behind it.
+void snapshot_writer::put(std::span<const std::byte> added) {
+    const auto over = added.first((std::min)(added.size(), out_.size() - next_));
+    std::ranges::copy(over, out_.begin() + static_cast<std::ptrdiff_t>(next_));
+    out_.insert(out_.end(), added.begin() + static_cast<std::ptrdiff_t>(over.size()), added.end());
+    next_ += added.size();
+}
+
+/// A part of a payload, hashed while the processor's cache has it.
+void snapshot_writer::put_payload_over(std::span<const std::byte> added) {
+    const bool past_caches = added.size() >= too_much_for_caches;
+    while (!added.empty()) {
+        const auto piece = added.first((std::min)(added.size(), hashed_at_once));
+        if (hashes_ == payload_hashes::at_once) {
+            hash_.add(piece);
+        }
+        if (past_caches) {
+            copy_past_caches(&out_[next_], piece);
+        } else {
+            std::ranges::copy(piece, &out_[next_]);
+        }
+        next_ += piece.size();
+        added = added.subspan(piece.size());
     }
 }
 
 template <std::unsigned_integral Number>
 void snapshot_writer::append(Number number) {
-    const auto bytes = to_little_endian(number);
-    out_.insert(out_.end(), bytes.begin(), bytes.end());
+    put(to_little_endian(number));
 }
 
 void snapshot_writer::append(std::string_view text) {
-    const auto bytes = std::as_bytes(std::span(text));
-    out_.insert(out_.end(), bytes.begin(), bytes.end());
+    put(std::as_bytes(std::span(text)));
 }
 
 void snapshot_writer::append_padding(std::uint64_t size) {
-    out_.insert(out_.end(), padding_of(size), std::byte{0});
+    constexpr std::array<std::byte, 8> zeros{};
+    put(std::span(zeros).first(padding_of(size)));
 }
 
 void snapshot_writer::append_header(block_kind kind, std::uint32_t version, std::string_view name,
                                     std::uint64_t payload_size) {
     expects(end_ == 0, name, "a block of a snapshot is begun before the one before it has ended");
-    const std::size_t header = out_.size();
+    const std::size_t header = next_;
     append(payload_size);
     append(static_cast<std::uint32_t>(kind));
     append(version);
@@ -155,14 +191,14 @@ void snapshot_writer::append_header(block_kind kind, std::uint32_t version, std:
     append(name);
     append_padding(name.size());
     hash_.begin();
-    payload_ = out_.size();
+    payload_ = next_;
     hashed_ = payload_;
     end_ = payload_ + static_cast<std::size_t>(payload_size);
 }
 
 void snapshot_writer::hash_up_to_here() {
-    hash_.add(std::span(out_).subspan(hashed_));
-    hashed_ = out_.size();
+    hash_.add(std::span(out_).subspan(hashed_, next_ - hashed_));
+    hashed_ = next_;
 }
 
 } // namespace handlepool::detail

@@ -21,7 +21,7 @@ using snapshot_bytes = std::vector<std::byte>;
 /// Two blocks: "ships" with 5 bytes, and "a day" with none.
 inline snapshot_bytes two_blocks(detail::payload_hashes hashes = detail::payload_hashes::at_once) {
     snapshot_bytes bytes;
-    detail::snapshot_writer to(bytes, hashes);
+    detail::snapshot_writer to(bytes, detail::former_bytes::stay, hashes);
     to.begin_block(detail::block_kind::pool, 3, "ships", 5);
     to.number(std::uint32_t{0x04030201});
     to.number(std::uint8_t{5});

@@ -23,7 +23,7 @@ public:
     /// Without bytes.
     captured_snapshot() noexcept = default;
 
-    /// The bytes, as snapshot::save() would have appended them at that time. Linear.
+    /// The bytes, as snapshot::save() would have written them at that time. Linear.
     std::vector<std::byte> bytes() && noexcept;
 
 private:

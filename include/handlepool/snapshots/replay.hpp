@@ -42,8 +42,9 @@ public:
     /// The frame that it has reached.
     std::uint64_t frame() const noexcept { return frame_; }
 
-    /// Appends a snapshot of this frame to `out`, with the same bytes as one that was saved then. Linear in
-    /// these, but that the objects of a pool are sorted. Throws std::bad_alloc; then `out` is as it was.
+    /// Writes a snapshot of this frame in place of the bytes that `out` has: the same bytes as those of one
+    /// that was saved then. Linear in these, but that the objects of a pool are sorted. Throws
+    /// std::bad_alloc; then `out` is empty.
     void save(std::vector<std::byte>& out) const;
 
 private:

@@ -186,10 +186,11 @@ public:
         add_value(name, value, std::move(archive), std::move(steps)...);
     }
 
-    /// Appends what was added, as it is now, to `out`. Each pool is compacted, which ends a frame of it,
-    /// until nothing waits in any of them. Linear in objects and slots. Throws compaction_conflict like
+    /// Writes what was added, as it is now, in place of the bytes that `out` has. To write over these is
+    /// faster than to append, so keep them for the next call. Each pool is compacted, which ends a frame of
+    /// it, until nothing waits in any of them. Linear in objects and slots. Throws compaction_conflict like
     /// pool::compact(), and also if hooks keep creating or erasing; std::bad_alloc, and what archives throw.
-    /// Then `out` is as it was.
+    /// Then `out` is empty.
     void save(std::vector<std::byte>& out);
 
     /// Keeps what was added, as it is now, for another thread that makes the bytes of it while this one goes

@@ -63,7 +63,9 @@ public:
     /// Ends the lives of all objects. Returns whether there were any.
     bool clear() noexcept {
         const bool any = pool_.size() != 0;
-        pool_.clear();
+        if (any) { // else it would look at all slots
+            pool_.clear();
+        }
         return any;
     }
 

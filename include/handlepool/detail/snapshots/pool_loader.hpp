@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <new>
+#include <span>
 #include <type_traits>
 #include <vector>
 
@@ -64,23 +65,11 @@ public:
         if constexpr (placement::stable) {
             parts.newborns.destroy_kept(parts.objects);
         }
-        const auto position_at = [&pool](std::size_t i) { return placement::stable ? pool.places[i] : i; };
-        const auto location_at = [&](std::size_t i) { return placement::location_of(parts, position_at(i)); };
+        const auto location_at = [&](std::size_t i) {
+            return placement::location_of(parts, placement::stable ? pool.places[i] : i);
+        };
         put_in(location_at);
-        for (std::size_t i = 0; i != pool.owners.size(); ++i) {
-            const slot_index slot{pool.owners[i]};
-            const std::size_t position = position_at(i);
-            const location where = location_at(i);
-            const tag_type tag = layout::make_tag(pool.id, pool.generations[raw(slot)]);
-            parts.table.restore(slot, {.tag = tag, .where = where});
-            if constexpr (placement::stable) {
-                parts.newborns.note_put_in(parts.objects.nursery_position_of(where),
-                                           parts.table.handle_of(slot, tag));
-            } else {
-                parts.objects.set_owner(parts.objects.dense_position_of(where), slot);
-            }
-            parts.watch.note_rewritten(dense_position{static_cast<std::uint32_t>(position)});
-        }
+        restore_owners(parts, pool, location_at);
         if constexpr (placement::stable) {
             restore_places(parts, pool);
         } else {
@@ -126,6 +115,33 @@ private:
             const slot_index slot{i};
             const tag_type tag = layout::make_tag(pool.id, pool.generations[i]);
             parts.table.restore(slot, {.tag = tag, .where = parts.table.reservation(tag + 1)});
+        }
+    }
+
+    /// Those with objects.
+    template <class LocationAt>
+    static void restore_owners(parts_type& parts, const saved_pool& pool, LocationAt location_at) noexcept {
+        // What is written below could be the lists themselves, as far as the compiler knows.
+        const std::span owners(pool.owners);
+        const std::span generations(pool.generations);
+        const tag_type id = pool.id;
+        for (std::size_t i = 0; i != owners.size(); ++i) {
+            const slot_index slot{owners[i]};
+            const location where = location_at(i);
+            const tag_type tag = layout::make_tag(id, generations[raw(slot)]);
+            parts.table.restore(slot, {.tag = tag, .where = where});
+            if constexpr (placement::stable) {
+                parts.newborns.note_put_in(parts.objects.nursery_position_of(where),
+                                           parts.table.handle_of(slot, tag));
+            } else {
+                parts.objects.set_owner(parts.objects.dense_position_of(where), slot);
+            }
+        }
+        if (parts.watch.is_on()) {
+            for (std::size_t i = 0; i != owners.size(); ++i) {
+                const std::size_t position = placement::stable ? pool.places[i] : i;
+                parts.watch.note_rewritten(dense_position{static_cast<std::uint32_t>(position)});
+            }
         }
     }
 

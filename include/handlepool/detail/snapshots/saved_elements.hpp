@@ -3,6 +3,7 @@
 
 #include <handlepool/detail/base/throw_exception.hpp>
 #include <handlepool/detail/columns/type_list.hpp>
+#include <handlepool/detail/memory/large_copy.hpp>
 #include <handlepool/detail/objects/object_buffer.hpp>
 #include <handlepool/detail/objects/object_type.hpp>
 #include <handlepool/detail/snapshots/archive_stream.hpp>
@@ -160,7 +161,7 @@ public:
             }
         } else if constexpr (is_bytes && has_content) {
             const auto size = static_cast<std::size_t>(type_.size);
-            std::memcpy(memory, read_.data() + first * size, count * size);
+            large_copy(static_cast<std::byte*>(memory), read_.subspan(first * size, count * size));
         }
     }
     /// Gives a value the only element.

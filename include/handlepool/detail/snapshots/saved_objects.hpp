@@ -28,9 +28,13 @@
 /// rows are one column without a name.
 namespace handlepool::detail {
 
-/// Calls `visit(first, count)` for locations that follow each other, of `count` in all.
+/// Calls `visit(first, count)` for locations that follow each other, of `count` in all, which ascend.
 template <class LocationAt, class Visit>
 void for_each_run(std::size_t count, LocationAt location_at, Visit visit) {
+    if (count != 0 && raw(location_at(count - 1)) == raw(location_at(0)) + (count - 1)) {
+        visit(location_at(0), count); // those of a dense pool
+        return;
+    }
     for (std::size_t i = 0, next = 0; i != count; i = next) {
         const location first = location_at(i);
         do {

@@ -23,16 +23,28 @@ namespace handlepool::detail {
 /// When the hashes of payloads are made: as these are written, or by hash_payloads() later.
 enum class payload_hashes { at_once, later };
 
+/// What becomes of bytes that are there before a snapshot: it comes behind them, or in their place.
+enum class former_bytes { stay, replaced };
+
 /// Writes the hashes of all payloads into a snapshot that was written without them. Linear.
 HANDLEPOOL_EXPORT void hash_payloads(std::span<std::byte> snapshot) noexcept;
 
-/// Appends a snapshot to bytes. Without finish() there is none: what comes to the end of its life before that
-/// leaves the bytes as they were.
+/// Writes a snapshot. Without finish() there is none: what comes to the end of its life before that leaves
+/// the bytes that stay, or none.
+///
+/// ```
+///   former_bytes::stay       │ stay │ written ──▶ appended          memory for what comes is reserved
+///   former_bytes::replaced   │ written ──▶ over what was there │ ──▶ appended
+/// ```
+///
+/// Much that is written over others goes past the caches, and is hashed on the way: a std::vector can't
+/// append that way.
 class HANDLEPOOL_EXPORT snapshot_writer {
 public:
     /// Writes the header of the file. `out` outlives the writer. Throws std::bad_alloc; then nothing has
     /// changed.
-    explicit snapshot_writer(std::vector<std::byte>& out, payload_hashes hashes = payload_hashes::at_once);
+    explicit snapshot_writer(std::vector<std::byte>& out, former_bytes former = former_bytes::stay,
+                             payload_hashes hashes = payload_hashes::at_once);
     ~snapshot_writer();
     snapshot_writer(const snapshot_writer&) = delete;
     snapshot_writer& operator=(const snapshot_writer&) = delete;
@@ -62,6 +74,8 @@ public:
 
 private:
     void make_room(std::uint64_t payload, std::size_t around);
+    void put(std::span<const std::byte> added);
+    void put_payload_over(std::span<const std::byte> added);
     template <std::unsigned_integral Number>
     void append(Number number);
     void append(std::string_view text);
@@ -72,7 +86,8 @@ private:
 
     std::vector<std::byte>& out_;
     const payload_hashes hashes_;
-    const std::size_t before_; // so many bytes were there
+    const std::size_t before_; // so many bytes stay
+    std::size_t next_;         // so many are there, but for those that are still to be replaced
     std::set<std::string, std::less<>> names_;
     content_hash hash_;
     std::size_t payload_ = 0; // where that of the block begins,
