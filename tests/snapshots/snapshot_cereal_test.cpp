@@ -84,6 +84,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 
 /// What a program writes once to save its objects by cereal.
 template <class Object, class Output, class Input>
@@ -301,7 +302,7 @@ TYPED_TEST(snapshot_cereal, functions_of_objects_may_throw) {
     ships.find(flying)->name = "the Dutchman";
     snapshot_bytes other = {std::byte{1}};
     EXPECT_EQ(message_of<std::runtime_error>([&] { all.save(other); }), "nobody can write this down");
-    EXPECT_THAT(other, ElementsAre(std::byte{1}));
+    EXPECT_THAT(other, IsEmpty());
     EXPECT_EQ(ships.size(), 2U);
 }
 

@@ -7,6 +7,7 @@
 #include <handlepool/detail/base/least.hpp>
 #include <handlepool/detail/base/throw_exception.hpp>
 #include <handlepool/detail/pool/pool_cut.hpp>
+#include <handlepool/detail/snapshots/saved_objects.hpp>
 #include <handlepool/detail/snapshots/saved_pool.hpp>
 #include <handlepool/freelist.hpp>
 
@@ -34,6 +35,15 @@ class pool_loader {
     using placement = typename parts_type::placement;
 
 public:
+    /// Where the objects of a saved pool are, in their order: a function that outlives neither.
+    static auto locations_of(const parts_type& parts, const saved_pool& pool) noexcept {
+        if constexpr (placement::stable) {
+            return [&parts, &pool](std::size_t i) { return placement::location_of(parts, pool.places[i]); };
+        } else {
+            return consecutive_locations();
+        }
+    }
+
     /// Sees to it that there is memory for the objects of an empty pool. Throws std::bad_alloc.
     static void make_room([[maybe_unused]] cut_type& cut, [[maybe_unused]] const saved_pool& pool) {
         if constexpr (!memory_by_touch) {
@@ -65,9 +75,7 @@ public:
         if constexpr (placement::stable) {
             parts.newborns.destroy_kept(parts.objects);
         }
-        const auto location_at = [&](std::size_t i) {
-            return placement::location_of(parts, placement::stable ? pool.places[i] : i);
-        };
+        const auto location_at = locations_of(parts, pool);
         put_in(location_at);
         restore_owners(parts, pool, location_at);
         if constexpr (placement::stable) {

@@ -28,11 +28,18 @@
 /// rows are one column without a name.
 namespace handlepool::detail {
 
-/// Calls `visit(first, count)` for locations that follow each other, of `count` in all, which ascend.
+/// Those of the objects of a dense pool, by position.
+struct consecutive_locations {
+    location operator()(std::size_t i) const noexcept { return location{static_cast<std::uint32_t>(i)}; }
+};
+
+/// Calls `visit(first, count)` for locations that follow each other, of `count` in all.
 template <class LocationAt, class Visit>
 void for_each_run(std::size_t count, LocationAt location_at, Visit visit) {
-    if (count != 0 && raw(location_at(count - 1)) == raw(location_at(0)) + (count - 1)) {
-        visit(location_at(0), count); // those of a dense pool
+    if constexpr (std::is_same_v<LocationAt, consecutive_locations>) {
+        if (count != 0) {
+            visit(location_at(0), count); // without a look at each
+        }
         return;
     }
     for (std::size_t i = 0, next = 0; i != count; i = next) {

@@ -26,7 +26,6 @@ class saved_pool_entry final : public snapshot_entry, private future_objects {
     using cut_type = pool_cut<T, Config>;
     using layout = typename Config::layout;
     using value_type = typename layout::value_type;
-    using placement = typename parts_type::placement;
     using loader = pool_loader<T, Config>;
 
 public:
@@ -40,9 +39,7 @@ public:
     void save(snapshot_writer& to) override {
         const cut_type& cut = *cut_;
         pool_ = pool_saver<Config>::describe(cut, std::move(pool_));
-        const auto location_at = [&](std::size_t i) {
-            return placement::location_of(cut.parts(), placement::stable ? pool_.places[i] : i);
-        };
+        const auto location_at = loader::locations_of(cut.parts(), pool_);
         objects_.prepare(cut.parts(), pool_.owners.size(), location_at);
         to.begin_block(kind(), version, name(), bytes_of(pool_) + objects_.bytes());
         write(to, pool_);
