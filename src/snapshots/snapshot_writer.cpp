@@ -37,10 +37,7 @@ void hash_payloads(std::span<std::byte> snapshot) noexcept {
 }
 
 snapshot_writer::snapshot_writer(std::vector<std::byte>& out, former_bytes former, payload_hashes hashes)
-    : out_(out),
-      hashes_(hashes),
-      before_(former == former_bytes::stay ? out.size() : 0),
-      next_(before_) {
+    : out_(out), hashes_(hashes), before_(former == former_bytes::stay ? out.size() : 0), next_(before_) {
     make_room(0, file_header_bytes);
     append(snapshot_mark);
     append(snapshot_format);

@@ -36,6 +36,7 @@ using detail::snapshot_blocks;
 using detail::snapshot_writer;
 using testing::ElementsAre;
 using testing::ElementsAreArray;
+using testing::IsEmpty;
 
 std::string snapshot_refusal(const snapshot_bytes& bytes) {
     return message_of<invalid_snapshot>([&] { snapshot_blocks(bytes, "a.save"); });
@@ -196,6 +197,69 @@ TEST(snapshot_container, gives_payloads_of_all_sizes_back) {
         ASSERT_NE(found, nullptr);
         EXPECT_TRUE(std::ranges::equal(found->payload, all.first(size))) << size;
     }
+}
+
+/// Three blocks, of whose payloads the one in the middle is of that size, in four pieces.
+void write_three(snapshot_writer& to, std::span<const std::byte> payload) {
+    to.begin_block(block_kind::value, 1, "before", 3);
+    to.bytes("abc", 3);
+    to.end_block();
+    to.begin_block(block_kind::value, 1, "all", payload.size() + 12);
+    to.number(std::uint32_t{1});
+    to.bytes(payload.data(), payload.size() / 2);
+    to.number(std::uint32_t{2});
+    to.bytes(payload.data() + payload.size() / 2, payload.size() - payload.size() / 2);
+    to.number(std::uint32_t{3});
+    to.end_block();
+    to.begin_block(block_kind::value, 1, "behind", 5);
+    to.bytes("defgh", 5);
+    to.end_block();
+    to.finish();
+}
+
+TEST(snapshot_container, is_the_same_in_place_of_other_bytes_however_many_these_are) {
+    random_source random;
+    std::vector<std::byte> payload((std::size_t{17} << 20) + 3); // halves of it go past the caches
+    std::ranges::generate(payload, [&] { return static_cast<std::byte>(random.below(256)); });
+    for (const std::size_t size : {std::size_t{0}, std::size_t{100}, std::size_t{131'071},
+                                   std::size_t{131'072}, std::size_t{300'001}, payload.size()}) {
+        const auto saved = std::span(payload).first(size);
+        snapshot_bytes expected;
+        snapshot_writer alone(expected);
+        write_three(alone, saved);
+        const std::size_t whole = expected.size();
+        for (const std::size_t former : {std::size_t{0}, std::size_t{1}, std::size_t{150}, whole / 2,
+                                         whole - 9, whole - 1, whole, whole + 1, whole * 2}) {
+            for (const auto hashes : {detail::payload_hashes::at_once, detail::payload_hashes::later}) {
+                snapshot_bytes bytes(former, std::byte{0xff});
+                snapshot_writer to(bytes, detail::former_bytes::replaced, hashes);
+                write_three(to, saved);
+                if (hashes == detail::payload_hashes::later) {
+                    detail::hash_payloads(bytes);
+                }
+                EXPECT_TRUE(bytes == expected) << size << " in place of " << former << " bytes";
+            }
+        }
+    }
+}
+
+TEST(snapshot_container, keeps_the_memory_of_what_it_replaces) {
+    snapshot_bytes bytes(1'000, std::byte{9});
+    const std::byte* const begin = bytes.data();
+    snapshot_writer to(bytes, detail::former_bytes::replaced);
+    to.finish();
+    EXPECT_EQ(bytes.data(), begin);
+    EXPECT_EQ(number_of_blocks(bytes), 0U);
+}
+
+TEST(snapshot_container, replaces_bytes_by_none_without_an_end) {
+    snapshot_bytes bytes(1'000, std::byte{9});
+    {
+        snapshot_writer to(bytes, detail::former_bytes::replaced);
+        to.begin_block(block_kind::pool, 1, "ships", 100);
+        to.number(std::uint64_t{1});
+    }
+    EXPECT_THAT(bytes, IsEmpty());
 }
 
 TEST(snapshot_container, a_payload_needs_memory_once) {
