@@ -22,6 +22,7 @@
 #include <iterator>
 #include <new>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -340,8 +341,15 @@ private:
         }
     }
     void put_in_edited(parts_type& parts) noexcept {
-        for (std::size_t i = 0; i != delta_.edited.size(); ++i) {
-            const location where = parts.table.location_of(slot_index{delta_.edited[i]});
+        const std::span edited(delta_.edited);
+        for (std::size_t i = 0; i != edited.size(); ++i) {
+            if (i + slots_ahead < edited.size()) {
+                parts.table.prefetch_slot(slot_index{edited[i + slots_ahead]});
+            }
+            if (i + objects_ahead < edited.size()) {
+                parts.objects.prefetch_object(parts.table.location_of(slot_index{edited[i + objects_ahead]}));
+            }
+            const location where = parts.table.location_of(slot_index{edited[i]});
             take_out_former(parts, where);
             objects_.put_in(parts, delta_.born.size() + i, where);
             note_rewritten(parts, where);
@@ -431,6 +439,9 @@ private:
     }
 
     static constexpr int most_rounds = 16;
+    // How many edited objects ahead of the one that is replaced its slot, or its memory, is asked for.
+    static constexpr std::size_t slots_ahead = 16;
+    static constexpr std::size_t objects_ahead = 8;
 
     core_type& core_;
     Objects objects_;
