@@ -5,6 +5,7 @@
 #include "made_snapshot.hpp"
 
 #include <handlepool/detail/base/config.hpp>
+#include <handlepool/detail/memory/large_copy.hpp>
 #include <handlepool/detail/snapshots/snapshot_reader.hpp>
 #include <handlepool/detail/snapshots/snapshot_writer.hpp>
 #include <handlepool/snapshots/invalid_snapshot.hpp>
@@ -31,11 +32,14 @@ namespace {
 
 using detail::block_kind;
 using detail::block_reader;
+using detail::former_bytes;
+using detail::payload_hashes;
 using detail::snapshot_block;
 using detail::snapshot_blocks;
 using detail::snapshot_writer;
 using testing::ElementsAre;
 using testing::ElementsAreArray;
+using testing::IsEmpty;
 
 std::string snapshot_refusal(const snapshot_bytes& bytes) {
     return message_of<invalid_snapshot>([&] { snapshot_blocks(bytes, "a.save"); });
@@ -159,6 +163,70 @@ TEST(snapshot_container, is_appended_wherever_bytes_end) {
     EXPECT_EQ(blocks.find("names")->offset % 8, 0U);
 }
 
+// Of each size, so that any part of it can be the first that is appended; some go past the caches.
+TEST(snapshot_container, is_the_same_over_whatever_was_there) {
+    constexpr std::size_t large = detail::too_much_for_caches;
+    random_source random;
+    snapshot_bytes source(large + 1000);
+    for (std::byte& each : source) {
+        each = static_cast<std::byte>(random.bits());
+    }
+    const std::vector<std::vector<std::size_t>> payloads = {
+        {},          {1, 3}, {7, 65'536, 9}, {65'535, 1}, {131'075, 100'000}, {5, large + 77, 70'000},
+        {large - 1}, {8}};
+    const auto write = [&](snapshot_bytes& to_bytes, former_bytes former, payload_hashes hashes) {
+        snapshot_writer to(to_bytes, former, hashes);
+        for (std::size_t i = 0; i != payloads.size(); ++i) {
+            const std::vector<std::size_t>& pieces = payloads[i];
+            to.begin_block(block_kind::value, 1, std::to_string(i),
+                           std::accumulate(pieces.begin(), pieces.end(), std::size_t{0}));
+            for (const std::size_t piece : pieces) {
+                to.bytes(source.data() + i, piece);
+            }
+            to.end_block();
+        }
+        to.finish();
+        if (hashes == payload_hashes::later) {
+            detail::hash_payloads(to_bytes);
+        }
+    };
+    snapshot_bytes expected;
+    write(expected, former_bytes::stay, payload_hashes::at_once);
+    ASSERT_EQ(number_of_blocks(expected), payloads.size());
+    std::vector<std::size_t> sizes = {
+        0, 1, 15, 16, 17, expected.size() - 1, expected.size(), expected.size() + 100};
+    for (int i = 0; i != 12; ++i) {
+        sizes.push_back(static_cast<std::size_t>(random.below(expected.size())));
+    }
+    for (const std::size_t size : sizes) {
+        for (const payload_hashes hashes : {payload_hashes::at_once, payload_hashes::later}) {
+            snapshot_bytes bytes(size, std::byte{0xAA});
+            if (random.one_in(2)) { // all is written where it is
+                bytes.reserve(expected.size());
+            }
+            write(bytes, former_bytes::replaced, hashes);
+            ASSERT_TRUE(bytes == expected) << size;
+        }
+    }
+}
+
+TEST(snapshot_container, many_small_blocks_stay_where_there_is_room_for_them) {
+    snapshot_bytes bytes(100'000, std::byte{7});
+    const std::byte* const begin = bytes.data();
+    snapshot_bytes appended;
+    for (snapshot_bytes* const each : {&bytes, &appended}) {
+        snapshot_writer to(*each, former_bytes::replaced);
+        for (int i = 0; i != 1000; ++i) {
+            to.begin_block(block_kind::value, 1, std::to_string(i), 4);
+            to.number(std::uint32_t{1});
+            to.end_block();
+        }
+        to.finish();
+    }
+    EXPECT_EQ(bytes, appended);
+    EXPECT_EQ(bytes.data(), begin);
+}
+
 TEST(snapshot_container, without_an_end_there_is_none) {
     snapshot_bytes bytes = {std::byte{7}};
     {
@@ -167,6 +235,11 @@ TEST(snapshot_container, without_an_end_there_is_none) {
         to.number(std::uint64_t{1});
     }
     EXPECT_THAT(bytes, ElementsAre(std::byte{7}));
+    {
+        snapshot_writer to(bytes, former_bytes::replaced);
+        to.begin_block(block_kind::pool, 1, "ships", 100);
+    }
+    EXPECT_THAT(bytes, IsEmpty());
 }
 
 TEST(snapshot_container, gives_payloads_of_all_sizes_back) {
