@@ -37,18 +37,17 @@ void hash_payloads(std::span<std::byte> snapshot) noexcept {
 }
 
 snapshot_writer::snapshot_writer(std::vector<std::byte>& out, former_bytes former, payload_hashes hashes)
-    : out_(out), hashes_(hashes), before_(former == former_bytes::stay ? out.size() : 0), next_(before_) {
+    : rollback_{out, former == former_bytes::stay ? out.size() : 0},
+      out_(out),
+      hashes_(hashes),
+      next_(rollback_.stay) {
     make_room(0, file_header_bytes);
     append(snapshot_mark);
     append(snapshot_format);
     append(std::uint32_t{0});
 }
 
-snapshot_writer::~snapshot_writer() {
-    if (!finished_) {
-        out_.resize(before_);
-    }
-}
+snapshot_writer::~snapshot_writer() = default;
 
 void snapshot_writer::begin_block(block_kind kind, std::uint32_t version, std::string_view name,
                                   std::uint64_t payload_size) {
@@ -71,20 +70,16 @@ void snapshot_writer::bytes(const void* data, std::size_t size) {
     const std::span added(static_cast<const std::byte*>(data), size);
     if (size < hashed_at_once) {
         put(added);
-        if (hashes_ == payload_hashes::at_once && next_ - hashed_ >= hashed_at_once) {
+        if (next_ - hashed_ >= hashed_at_once) {
             hash_up_to_here();
         }
         return;
     }
-    if (hashes_ == payload_hashes::at_once) {
-        hash_up_to_here();
-    }
+    hash_up_to_here();
     const std::size_t over = (std::min)(size, out_.size() - next_);
     put_payload_over(added.first(over));
     const auto behind = added.subspan(over);
-    if (hashes_ == payload_hashes::at_once) { // where it is, so that it can be copied as a whole
-        hash_.add(behind);
-    }
+    hash(behind); // where it is, so that it can be copied as a whole
     put(behind);
     hashed_ = next_;
 }
@@ -102,13 +97,9 @@ void snapshot_writer::numbers(std::span<const std::uint32_t> numbers) {
 void snapshot_writer::end_block() {
     expects(end_ != 0 && next_ == end_, "?",
             "a block of a snapshot ends with another size than was announced");
-    std::uint64_t hash = 0;
-    if (hashes_ == payload_hashes::at_once) {
-        hash_up_to_here();
-        hash = hash_.value();
-    }
+    hash_up_to_here();
     append_padding(end_ - payload_);
-    append(hash);
+    append(hashes_ == payload_hashes::at_once ? hash_.value() : std::uint64_t{0});
     end_ = 0;
 }
 
@@ -118,7 +109,7 @@ void snapshot_writer::finish() {
     number(std::uint64_t{names_.size()});
     end_block();
     out_.resize(next_); // what was not replaced is no part of it
-    finished_ = true;
+    rollback_.finished = true;
 }
 
 /// Of memory. Many small blocks don't copy all that was written, each time.
@@ -147,9 +138,7 @@ void snapshot_writer::put_payload_over(std::span<const std::byte> added) {
     const bool past_caches = added.size() >= too_much_for_caches;
     while (!added.empty()) {
         const auto piece = added.first((std::min)(added.size(), hashed_at_once));
-        if (hashes_ == payload_hashes::at_once) {
-            hash_.add(piece);
-        }
+        hash(piece);
         if (past_caches) {
             copy_past_caches(&out_[next_], piece);
         } else {
@@ -193,8 +182,14 @@ void snapshot_writer::append_header(block_kind kind, std::uint32_t version, std:
     end_ = payload_ + static_cast<std::size_t>(payload_size);
 }
 
-void snapshot_writer::hash_up_to_here() {
-    hash_.add(std::span(out_).subspan(hashed_, next_ - hashed_));
+void snapshot_writer::hash(std::span<const std::byte> piece) noexcept {
+    if (hashes_ == payload_hashes::at_once) {
+        hash_.add(piece);
+    }
+}
+
+void snapshot_writer::hash_up_to_here() noexcept {
+    hash(std::span(out_).subspan(hashed_, next_ - hashed_));
     hashed_ = next_;
 }
 

@@ -12,44 +12,53 @@
 namespace handlepool::test {
 namespace {
 
-using namespace detail;
+using byte_vector = std::vector<std::byte>;
 
-std::vector<std::byte> random_bytes(std::size_t size) {
+byte_vector random_bytes(std::size_t size) {
     random_source random;
-    std::vector<std::byte> bytes(size);
-    std::ranges::generate(bytes, [&] { return static_cast<std::byte>(random.below(256)); });
+    byte_vector bytes(size);
+    std::ranges::generate(bytes, [&] { return static_cast<std::byte>(random.bits()); });
     return bytes;
 }
 
-// Whole lines are written otherwise than what is before and behind them.
-TEST(large_copy, copies_from_any_address_to_any_other_and_nothing_beside) {
-    const std::vector<std::byte> source = random_bytes(400);
-    for (std::size_t from = 0; from != 20; ++from) {
-        for (std::size_t to = 0; to != 70; ++to) {
-            for (const std::size_t size : {0U, 1U, 7U, 63U, 64U, 65U, 128U, 200U, 300U}) {
-                std::vector<std::byte> copied(400, std::byte{0xa5});
-                std::vector<std::byte> expected = copied;
-                const auto bytes = std::span(source).subspan(from, size);
-                std::ranges::copy(bytes, expected.begin() + static_cast<std::ptrdiff_t>(to));
-                copy_past_caches(copied.data() + to, bytes);
-                ASSERT_EQ(copied, expected) << "from " << from << " to " << to << ", " << size << " bytes";
+/// What a copy makes of bytes of 7, with some before and behind it.
+template <class Copy>
+byte_vector with_copy_at(std::size_t at, std::span<const std::byte> from, Copy copy) {
+    byte_vector to(at + from.size() + 100, std::byte{7});
+    copy(to.data() + at, from);
+    return to;
+}
+
+void plain_copy(std::byte* to, std::span<const std::byte> from) {
+    std::ranges::copy(from, to);
+}
+
+TEST(large_copy_test, copies_past_caches_from_and_to_any_address) {
+    const byte_vector source = random_bytes(1000);
+    for (std::size_t from = 0; from != 3; ++from) {
+        for (std::size_t to = 0; to != 65; ++to) {
+            for (const std::size_t size : {0U, 1U, 15U, 16U, 63U, 64U, 65U, 127U, 128U, 129U, 500U}) {
+                const auto copied = std::span(source).subspan(from, size);
+                ASSERT_EQ(with_copy_at(to, copied, detail::copy_past_caches),
+                          with_copy_at(to, copied, plain_copy))
+                    << "from " << from << " to " << to << ", " << size << " bytes";
             }
         }
     }
-    copy_past_caches(nullptr, {});
-    large_copy(nullptr, {});
 }
 
-TEST(large_copy, is_right_below_and_above_what_caches_keep) {
-    const std::vector<std::byte> source = random_bytes(too_much_for_caches + 1);
-    for (const std::size_t less : {2U, 1U, 0U}) {
-        std::vector<std::byte> copied(source.size() + 1, std::byte{0xa5});
-        std::vector<std::byte> expected = copied;
-        const auto bytes = std::span(source).first(source.size() - less);
-        std::ranges::copy(bytes, expected.begin() + 1);
-        large_copy(copied.data() + 1, bytes);
-        EXPECT_TRUE(copied == expected) << bytes.size() << " bytes";
+TEST(large_copy_test, copies_as_many_as_the_caches_keep_and_more) {
+    const byte_vector source = random_bytes(detail::too_much_for_caches + 1);
+    for (const std::size_t size : {std::size_t{0}, source.size() - 2, source.size() - 1, source.size()}) {
+        const auto copied = std::span(source).first(size);
+        EXPECT_TRUE(with_copy_at(5, copied, detail::large_copy) == with_copy_at(5, copied, plain_copy))
+            << size;
     }
+}
+
+TEST(large_copy_test, nothing_may_have_no_address) {
+    detail::copy_past_caches(nullptr, {});
+    detail::large_copy(nullptr, {});
 }
 
 } // namespace

@@ -135,16 +135,15 @@ TEST_P(saved_containers_memory, a_save_that_fails_is_none) {
     saved.fill(20);
     std::vector<std::byte> whole;
     saved.all().save(whole);
-    const std::vector<std::byte> before(3, std::byte{7});
-    const std::size_t allocations = with_each_allocation_failing(GetParam(), [&](memory_shortage& short_of) {
-        std::vector<std::byte> bytes = before;
-        if (short_of.hits([&] { saved.all().save(bytes); })) {
-            EXPECT_EQ(bytes, before);
-        } else {
-            EXPECT_EQ(bytes.size(), before.size() + whole.size());
-        }
-    });
-    EXPECT_GT(allocations, 20U);
+    for (const std::size_t former : {std::size_t{3}, whole.size() / 2, whole.size() + 100}) {
+        const std::size_t allocations =
+            with_each_allocation_failing(GetParam(), [&](memory_shortage& short_of) {
+                std::vector<std::byte> bytes(former, std::byte{7});
+                const bool failed = short_of.hits([&] { saved.all().save(bytes); });
+                EXPECT_EQ(bytes.size(), failed ? 0U : whole.size()) << former;
+            });
+        EXPECT_GT(allocations, 20U);
+    }
 }
 
 TEST_P(saved_containers_memory, a_load_that_fails_can_be_repeated) {

@@ -51,6 +51,28 @@ TEST_P(snapshot_memory, a_snapshot_that_fails_is_none) {
     EXPECT_GT(allocations, 6U);
 }
 
+TEST_P(snapshot_memory, a_snapshot_that_fails_leaves_nothing_of_what_it_replaces) {
+    const std::vector<std::uint32_t> payload(1000, 3);
+    const auto write_over = [&payload](std::vector<std::byte>& bytes) {
+        snapshot_writer to(bytes, detail::former_bytes::replaced);
+        write_block(to, 0, payload);
+        write_block(to, 1, payload);
+        to.finish();
+    };
+    std::vector<std::byte> whole;
+    write_over(whole);
+    std::size_t failures = 0;
+    for (const std::size_t former : {std::size_t{2}, std::size_t{5000}, whole.size() + 100}) {
+        with_each_allocation_failing(GetParam(), [&](memory_shortage& short_of) {
+            std::vector<std::byte> bytes(former, std::byte{7});
+            const bool failed = short_of.hits([&] { write_over(bytes); });
+            failures += failed ? 1U : 0U;
+            EXPECT_EQ(bytes, failed ? std::vector<std::byte>() : whole) << former;
+        });
+    }
+    EXPECT_GT(failures, 12U);
+}
+
 // A block that could not begin can begin again; so can the end.
 TEST_P(snapshot_memory, a_step_that_fails_can_be_repeated) {
     const std::vector<std::uint32_t> payload(1000, 3);

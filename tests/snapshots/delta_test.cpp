@@ -79,6 +79,16 @@ TEST(replay, refuses_deltas_of_other_frames) {
               "delta 'in memory' leads from frame 7 to frame 9; one from frame 9 is expected");
 }
 
+TEST(replay, is_saved_in_place_of_what_was_there) {
+    const eventful_world<told_numbers> made;
+    const replay past(made.snapshot, 7);
+    for (const std::size_t former : {std::size_t{3}, made.snapshot.size() / 2, 2 * made.snapshot.size()}) {
+        delta_bytes bytes(former, std::byte{7});
+        past.save(bytes);
+        EXPECT_EQ(bytes, made.snapshot) << former;
+    }
+}
+
 TEST(replay, refuses_a_snapshot_for_a_delta_and_a_delta_for_a_snapshot) {
     const eventful_world<told_numbers> made;
     replay past(made.snapshot, 7);

@@ -5,6 +5,7 @@
 #include "made_snapshot.hpp"
 
 #include <handlepool/detail/base/config.hpp>
+#include <handlepool/detail/memory/large_copy.hpp>
 #include <handlepool/detail/snapshots/snapshot_reader.hpp>
 #include <handlepool/detail/snapshots/snapshot_writer.hpp>
 #include <handlepool/snapshots/invalid_snapshot.hpp>
@@ -31,6 +32,8 @@ namespace {
 
 using detail::block_kind;
 using detail::block_reader;
+using detail::former_bytes;
+using detail::payload_hashes;
 using detail::snapshot_block;
 using detail::snapshot_blocks;
 using detail::snapshot_writer;
@@ -160,6 +163,70 @@ TEST(snapshot_container, is_appended_wherever_bytes_end) {
     EXPECT_EQ(blocks.find("names")->offset % 8, 0U);
 }
 
+// Of each size, so that any part of it can be the first that is appended; some go past the caches.
+TEST(snapshot_container, is_the_same_over_whatever_was_there) {
+    constexpr std::size_t large = detail::too_much_for_caches;
+    random_source random;
+    snapshot_bytes source(large + 1000);
+    for (std::byte& each : source) {
+        each = static_cast<std::byte>(random.bits());
+    }
+    const std::vector<std::vector<std::size_t>> payloads = {
+        {},          {1, 3}, {7, 65'536, 9}, {65'535, 1}, {131'075, 100'000}, {5, large + 77, 70'000},
+        {large - 1}, {8}};
+    const auto write = [&](snapshot_bytes& to_bytes, former_bytes former, payload_hashes hashes) {
+        snapshot_writer to(to_bytes, former, hashes);
+        for (std::size_t i = 0; i != payloads.size(); ++i) {
+            const std::vector<std::size_t>& pieces = payloads[i];
+            to.begin_block(block_kind::value, 1, std::to_string(i),
+                           std::accumulate(pieces.begin(), pieces.end(), std::size_t{0}));
+            for (const std::size_t piece : pieces) {
+                to.bytes(source.data() + i, piece);
+            }
+            to.end_block();
+        }
+        to.finish();
+        if (hashes == payload_hashes::later) {
+            detail::hash_payloads(to_bytes);
+        }
+    };
+    snapshot_bytes expected;
+    write(expected, former_bytes::stay, payload_hashes::at_once);
+    ASSERT_EQ(number_of_blocks(expected), payloads.size());
+    std::vector<std::size_t> sizes = {
+        0, 1, 15, 16, 17, expected.size() - 1, expected.size(), expected.size() + 100};
+    for (int i = 0; i != 12; ++i) {
+        sizes.push_back(static_cast<std::size_t>(random.below(expected.size())));
+    }
+    for (const std::size_t size : sizes) {
+        for (const payload_hashes hashes : {payload_hashes::at_once, payload_hashes::later}) {
+            snapshot_bytes bytes(size, std::byte{0xAA});
+            if (random.one_in(2)) { // all is written where it is
+                bytes.reserve(expected.size());
+            }
+            write(bytes, former_bytes::replaced, hashes);
+            ASSERT_TRUE(bytes == expected) << size;
+        }
+    }
+}
+
+TEST(snapshot_container, many_small_blocks_stay_where_there_is_room_for_them) {
+    snapshot_bytes bytes(100'000, std::byte{7});
+    const std::byte* const begin = bytes.data();
+    snapshot_bytes appended;
+    for (snapshot_bytes* const each : {&bytes, &appended}) {
+        snapshot_writer to(*each, former_bytes::replaced);
+        for (int i = 0; i != 1000; ++i) {
+            to.begin_block(block_kind::value, 1, std::to_string(i), 4);
+            to.number(std::uint32_t{1});
+            to.end_block();
+        }
+        to.finish();
+    }
+    EXPECT_EQ(bytes, appended);
+    EXPECT_EQ(bytes.data(), begin);
+}
+
 TEST(snapshot_container, without_an_end_there_is_none) {
     snapshot_bytes bytes = {std::byte{7}};
     {
@@ -168,6 +235,11 @@ TEST(snapshot_container, without_an_end_there_is_none) {
         to.number(std::uint64_t{1});
     }
     EXPECT_THAT(bytes, ElementsAre(std::byte{7}));
+    {
+        snapshot_writer to(bytes, former_bytes::replaced);
+        to.begin_block(block_kind::pool, 1, "ships", 100);
+    }
+    EXPECT_THAT(bytes, IsEmpty());
 }
 
 TEST(snapshot_container, gives_payloads_of_all_sizes_back) {
@@ -199,50 +271,6 @@ TEST(snapshot_container, gives_payloads_of_all_sizes_back) {
     }
 }
 
-/// Three blocks, of whose payloads the one in the middle is of that size, in four pieces.
-void write_three(snapshot_writer& to, std::span<const std::byte> payload) {
-    to.begin_block(block_kind::value, 1, "before", 3);
-    to.bytes("abc", 3);
-    to.end_block();
-    to.begin_block(block_kind::value, 1, "all", payload.size() + 12);
-    to.number(std::uint32_t{1});
-    to.bytes(payload.data(), payload.size() / 2);
-    to.number(std::uint32_t{2});
-    to.bytes(payload.data() + payload.size() / 2, payload.size() - payload.size() / 2);
-    to.number(std::uint32_t{3});
-    to.end_block();
-    to.begin_block(block_kind::value, 1, "behind", 5);
-    to.bytes("defgh", 5);
-    to.end_block();
-    to.finish();
-}
-
-TEST(snapshot_container, is_the_same_in_place_of_other_bytes_however_many_these_are) {
-    random_source random;
-    std::vector<std::byte> payload((std::size_t{17} << 20) + 3); // halves of it go past the caches
-    std::ranges::generate(payload, [&] { return static_cast<std::byte>(random.below(256)); });
-    for (const std::size_t size : {std::size_t{0}, std::size_t{100}, std::size_t{131'071},
-                                   std::size_t{131'072}, std::size_t{300'001}, payload.size()}) {
-        const auto saved = std::span(payload).first(size);
-        snapshot_bytes expected;
-        snapshot_writer alone(expected);
-        write_three(alone, saved);
-        const std::size_t whole = expected.size();
-        for (const std::size_t former : {std::size_t{0}, std::size_t{1}, std::size_t{150}, whole / 2,
-                                         whole - 9, whole - 1, whole, whole + 1, whole * 2}) {
-            for (const auto hashes : {detail::payload_hashes::at_once, detail::payload_hashes::later}) {
-                snapshot_bytes bytes(former, std::byte{0xff});
-                snapshot_writer to(bytes, detail::former_bytes::replaced, hashes);
-                write_three(to, saved);
-                if (hashes == detail::payload_hashes::later) {
-                    detail::hash_payloads(bytes);
-                }
-                EXPECT_TRUE(bytes == expected) << size << " in place of " << former << " bytes";
-            }
-        }
-    }
-}
-
 TEST(snapshot_container, keeps_the_memory_of_what_it_replaces) {
     snapshot_bytes bytes(1'000, std::byte{9});
     const std::byte* const begin = bytes.data();
@@ -250,16 +278,6 @@ TEST(snapshot_container, keeps_the_memory_of_what_it_replaces) {
     to.finish();
     EXPECT_EQ(bytes.data(), begin);
     EXPECT_EQ(number_of_blocks(bytes), 0U);
-}
-
-TEST(snapshot_container, replaces_bytes_by_none_without_an_end) {
-    snapshot_bytes bytes(1'000, std::byte{9});
-    {
-        snapshot_writer to(bytes, detail::former_bytes::replaced);
-        to.begin_block(block_kind::pool, 1, "ships", 100);
-        to.number(std::uint64_t{1});
-    }
-    EXPECT_THAT(bytes, IsEmpty());
 }
 
 TEST(snapshot_container, a_payload_needs_memory_once) {

@@ -13,12 +13,14 @@
 #include <tests/snapshots/made_snapshot.hpp>
 #include <tests/support/message_of.hpp>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <istream>
 #include <latch>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <ostream>
 #include <stdexcept>
@@ -190,6 +192,72 @@ TEST_F(snapshot_test, a_capture_takes_the_memory_of_an_earlier_one) {
     snapshot_bytes saved_nothing;
     snapshot().save(saved_nothing);
     EXPECT_EQ(nothing, saved_nothing);
+}
+
+TEST_F(snapshot_test, is_written_in_place_of_what_was_there) {
+    std::vector<crate> many(30'000);
+    snapshot values; // of pools the bytes would say how many frames there were
+    values.add("score", score_);
+    values.add("many", many, many_archive());
+    snapshot_bytes expected;
+    values.save(expected);
+    for (const std::size_t former : {std::size_t{3}, expected.size() / 2, 2 * expected.size()}) {
+        snapshot_bytes bytes(former, std::byte{7});
+        values.save(bytes);
+        EXPECT_TRUE(bytes == expected) << former;
+        EXPECT_TRUE(values.capture(snapshot_bytes(former, std::byte{7})).bytes() == expected) << former;
+    }
+}
+
+TEST_F(snapshot_test, leaves_no_bytes_when_an_archive_throws) {
+    std::vector<crate> many;
+    all_.add("many", many, many_archive());
+    snapshot_bytes bytes(1000, std::byte{7});
+    EXPECT_EQ(message_of<std::runtime_error>([&] { all_.save(bytes); }), "nothing is no archive");
+    EXPECT_THAT(bytes, IsEmpty());
+}
+
+/// More than the caches keep: copied past them into bytes that are there, and back into the pool.
+TEST_F(snapshot_test, a_large_pool_is_written_over_an_earlier_snapshot_of_it) {
+    struct page {
+        std::array<std::uint32_t, 1024> words;
+    };
+    constexpr std::uint32_t pages = 2500;
+    pool<page> book({.name = "book", .capacity = pages, .pool_id = 903});
+    const auto write_all = [&](std::uint32_t begin) {
+        for (const auto& each : book.entries()) {
+            auto& words = book.find(each.handle)->words;
+            std::iota(words.begin(), words.end(), begin++);
+        }
+    };
+    const auto read_all = [&] {
+        std::vector<std::uint32_t> words;
+        for (const page& each : book.items()) {
+            words.insert(words.end(), each.words.begin(), each.words.end());
+        }
+        return words;
+    };
+    for (std::uint32_t i = 0; i != pages; ++i) {
+        book.emplace();
+    }
+    book.compact();
+    snapshot library;
+    library.add("book", book);
+    snapshot_bytes bytes;
+    library.save(bytes);
+    snapshot_bytes memory = bytes;
+    write_all(5);
+    const std::vector<std::uint32_t> written = read_all();
+    library.save(bytes);
+    captured_snapshot captured = library.capture(std::move(memory));
+    write_all(6);
+    std::thread saver([&] { memory = std::move(captured).bytes(); });
+    saver.join();
+    for (const snapshot_bytes* const each : {&bytes, &memory}) {
+        write_all(7);
+        library.load(*each);
+        EXPECT_TRUE(read_all() == written);
+    }
 }
 
 TEST_F(snapshot_test, a_capture_passes_on_what_an_archive_throws) {

@@ -40,14 +40,14 @@ void for_each_run(std::size_t count, LocationAt location_at, Visit visit) {
         if (count != 0) {
             visit(location_at(0), count); // without a look at each
         }
-        return;
-    }
-    for (std::size_t i = 0, next = 0; i != count; i = next) {
-        const location first = location_at(i);
-        do {
-            ++next;
-        } while (next != count && raw(location_at(next)) == raw(first) + (next - i));
-        visit(first, next - i);
+    } else {
+        for (std::size_t i = 0, next = 0; i != count; i = next) {
+            const location first = location_at(i);
+            do {
+                ++next;
+            } while (next != count && raw(location_at(next)) == raw(first) + (next - i));
+            visit(first, next - i);
+        }
     }
 }
 

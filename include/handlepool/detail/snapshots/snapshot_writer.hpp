@@ -29,8 +29,8 @@ enum class former_bytes { stay, replaced };
 /// Writes the hashes of all payloads into a snapshot that was written without them. Linear.
 HANDLEPOOL_EXPORT void hash_payloads(std::span<std::byte> snapshot) noexcept;
 
-/// Writes a snapshot. Without finish() there is none: what comes to the end of its life before that leaves
-/// the bytes that stay, or none.
+/// Writes a snapshot. Without finish() there is none: a writer that ends before that, or can't begin, leaves
+/// the bytes that stay, and no others.
 ///
 /// ```
 ///   former_bytes::stay       │ stay │ written ──▶ appended          memory for what comes is reserved
@@ -38,11 +38,10 @@ HANDLEPOOL_EXPORT void hash_payloads(std::span<std::byte> snapshot) noexcept;
 /// ```
 ///
 /// Much that is written over others goes past the caches, and is hashed on the way: a std::vector can't
-/// append that way.
+/// append like that.
 class HANDLEPOOL_EXPORT snapshot_writer {
 public:
-    /// Writes the header of the file. `out` outlives the writer. Throws std::bad_alloc; then nothing has
-    /// changed.
+    /// Writes the header of the file. `out` outlives the writer. Throws std::bad_alloc.
     explicit snapshot_writer(std::vector<std::byte>& out, former_bytes former = former_bytes::stay,
                              payload_hashes hashes = payload_hashes::at_once);
     ~snapshot_writer();
@@ -52,7 +51,7 @@ public:
     /// Begins a block, of any kind but `end`. Its payload follows by bytes(), number() and numbers(), which
     /// need no memory for the size that is announced. `version` is that of the payload's format. Throws
     /// std::invalid_argument for a name that is repeated, has not 1 to 255 bytes, or has control characters,
-    /// and std::bad_alloc; then nothing has changed.
+    /// and std::bad_alloc; then nothing that was written has changed.
     void begin_block(block_kind kind, std::uint32_t version, std::string_view name,
                      std::uint64_t payload_size);
 
@@ -73,6 +72,18 @@ public:
     void finish();
 
 private:
+    /// Takes back what was written and not finished.
+    struct rollback {
+        ~rollback() {
+            if (!finished) {
+                out.resize(stay);
+            }
+        }
+        std::vector<std::byte>& out;
+        const std::size_t stay; // so many bytes
+        bool finished = false;
+    };
+
     void make_room(std::uint64_t payload, std::size_t around);
     void put(std::span<const std::byte> added);
     void put_payload_over(std::span<const std::byte> added);
@@ -82,18 +93,18 @@ private:
     void append_padding(std::uint64_t size);
     void append_header(block_kind kind, std::uint32_t version, std::string_view name,
                        std::uint64_t payload_size);
-    void hash_up_to_here();
+    void hash(std::span<const std::byte> piece) noexcept;
+    void hash_up_to_here() noexcept;
 
+    rollback rollback_; // first: also if another member can't be made
     std::vector<std::byte>& out_;
     const payload_hashes hashes_;
-    const std::size_t before_; // so many bytes stay
-    std::size_t next_;         // so many are there, but for those that are still to be replaced
+    std::size_t next_; // up to here it is written; bytes behind are still to be replaced
     std::set<std::string, std::less<>> names_;
     content_hash hash_;
     std::size_t payload_ = 0; // where that of the block begins,
     std::size_t hashed_ = 0;  // up to where it is hashed,
     std::size_t end_ = 0;     // and where it ends; 0 between blocks
-    bool finished_ = false;
 };
 
 } // namespace handlepool::detail
