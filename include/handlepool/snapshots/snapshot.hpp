@@ -186,8 +186,8 @@ public:
         add_value(name, value, std::move(archive), std::move(steps)...);
     }
 
-    /// Writes what was added, as it is now, in place of the bytes that `out` has. To write over these is
-    /// faster than to append, so keep them for the next call. Each pool is compacted, which ends a frame of
+    /// Writes what was added, as it is now, in place of the bytes that `out` has. Writing over these is
+    /// faster than appending, so keep them for the next call. Each pool is compacted, which ends a frame of
     /// it, until nothing waits in any of them. Linear in objects and slots. Throws compaction_conflict like
     /// pool::compact(), and also if hooks keep creating or erasing; std::bad_alloc, and what archives throw.
     /// Then `out` is empty.
