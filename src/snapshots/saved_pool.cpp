@@ -120,15 +120,15 @@ std::size_t read_generations(block_reader& from, saved_pool& pool, const pool_li
     const std::uint32_t least = pool.fresh_generation;
     // That of the last object is followed by one of a slot that is used up.
     const std::uint32_t most = limits.last_generation + 1;
+    const auto is_wrong = [=](std::uint32_t generation) { return generation < least || generation > most; };
     std::size_t living = 0;
     std::size_t wrong = 0;
     for (const std::uint32_t generation : pool.generations) { // without a branch: all at once
         living += lives(generation) ? 1U : 0U;
-        wrong += generation < least || generation > most ? 1U : 0U;
+        wrong += is_wrong(generation) ? 1U : 0U;
     }
     if (wrong != 0) {
-        const auto first = std::ranges::find_if(
-            pool.generations, [&](std::uint32_t each) { return each < least || each > most; });
+        const auto first = std::ranges::find_if(pool.generations, is_wrong);
         from.refuse(static_cast<std::size_t>(pool.generations.end() - first) * sizeof *first,
                     "slot " + std::to_string(first - pool.generations.begin()) + " has generation " +
                         std::to_string(*first) + "; allowed are " + std::to_string(least) + " to " +

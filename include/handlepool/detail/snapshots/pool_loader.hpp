@@ -35,7 +35,7 @@ class pool_loader {
     using placement = typename parts_type::placement;
 
 public:
-    /// Where the objects of a saved pool are, in their order: a function that outlives neither.
+    /// Where the objects of a saved pool are, in their order: a function, which both arguments outlive.
     static auto locations_of(const parts_type& parts, const saved_pool& pool) noexcept {
         if constexpr (placement::stable) {
             return [&parts, &pool](std::size_t i) { return placement::location_of(parts, pool.places[i]); };
