@@ -106,6 +106,7 @@ void play(const options& chosen, world& game, const handlepool::redis_lease& lea
 void serve(const options& chosen) {
     world game;
     while (is_to_end == 0) {
+        say("stands by");
         if (const auto lease = stand_by(chosen, game)) {
             try {
                 play(chosen, game, *lease);

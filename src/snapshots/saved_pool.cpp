@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include "../shared/refusal_text.hpp"
+
 #include <handlepool/detail/snapshots/saved_pool.hpp>
 #include <handlepool/detail/time/record_bytes.hpp>
 
@@ -72,7 +74,7 @@ public:
             const std::uint32_t slot = slots[i];
             if (slot >= states.size() || states[slot] != expected) {
                 from_.refuse((slots.size() - i) * sizeof slot,
-                             std::string(list) + " slot " + std::to_string(slot) + problem_of(slot));
+                             std::string(list) + "slot " + std::to_string(slot) + problem_of(slot));
             }
             states[slot] = slot_state::named;
         }
@@ -210,8 +212,8 @@ saved_pool read_saved_pool(block_reader& from, const pool_limits_of_snapshot& li
 
     const std::size_t living = read_generations(from, pool, limits, in_service);
     if (living != objects) { // else one would be taken for retired
-        from.refuse(0, std::to_string(living) + " slots have the generation of an object, and there are " +
-                           std::to_string(objects) + " objects");
+        from.refuse(0, counted(living, "slot", "of an object by the generation, and ") +
+                           counted(objects, "object", "there"));
     }
     named_slots named(from, pool);
     from.numbers(objects, pool.owners);
@@ -238,8 +240,8 @@ saved_pool read_saved_pool(block_reader& from, const pool_limits_of_snapshot& li
     named.add(pool.allocator.returned, slot_state::without_object, "returned: ");
     const std::size_t left = in_service - named.count();
     from.require_that(left == pool.allocator.retired, 0,
-                      std::to_string(left) + " slots are in no list, and " +
-                          std::to_string(pool.allocator.retired) + " are retired");
+                      counted(left, "slot", "in no list, and ") +
+                          counted(pool.allocator.retired, "slot", "retired"));
     return pool;
 }
 

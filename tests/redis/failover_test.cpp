@@ -47,7 +47,12 @@ public:
         start();
     }
 
-    void start() { program_.emplace(command_, output_); }
+    void start() {
+        program_.emplace(command_, output_);
+        has_spoken_ = false;
+    }
+    /// Then it minds signals.
+    bool has_spoken() const { return has_spoken_; }
     void kill() { program_->kill(); }
     void signal(int number) { program_->signal(number); }
     bool is_running() { return program_->is_running(); }
@@ -65,6 +70,7 @@ public:
             begin = end + 1;
         }
         read_ += begin;
+        has_spoken_ = has_spoken_ || !found.empty();
         return found;
     }
     /// A line that was cut off when the process was killed goes on with what the next one says.
@@ -74,6 +80,7 @@ private:
     std::vector<std::string> command_;
     std::filesystem::path output_;
     std::size_t read_ = 0;
+    bool has_spoken_ = false; // since it was started
     std::optional<support::started_program> program_;
 };
 
@@ -129,8 +136,11 @@ protected:
             for (const std::string& line : followers_[i]->lines()) {
                 if (const auto frame = frame_in(line, "followed")) {
                     EXPECT_TRUE(!followed_[i] || *followed_[i] + 1 == *frame)
-                        << "follower " << i << ": " << line;
+                        << "follower " << i << ", after frame " << *followed_[i] << " and '" << said_[i]
+                        << "': " << line;
                     followed_[i] = frame;
+                } else {
+                    said_[i] = line;
                 }
             }
         }
@@ -210,6 +220,7 @@ protected:
     std::array<std::uint64_t, 2> tokens_{};                // of each server's lease
     std::vector<failover_reign> reigns_;                   // by token
     std::array<std::optional<std::uint64_t>, 2> followed_; // the last frame of each follower
+    std::array<std::string, 2> said_;                      // the last of its other lines
     std::optional<std::uint64_t> logged_;
 };
 
@@ -292,6 +303,7 @@ TEST_F(failovers_at_random, lose_no_frame_and_give_no_other_handle) {
         }
     }
     ASSERT_TRUE(goes_on());
+    ASSERT_TRUE(look_until([&] { return servers_[0]->has_spoken() && servers_[1]->has_spoken(); }));
     for (auto& each : servers_) {
         each->signal(SIGTERM);
     }
