@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include "../shared/refusal_text.hpp"
+
 #include <handlepool/detail/deltas/pool_image.hpp>
 #include <handlepool/detail/time/record_bytes.hpp>
 
@@ -410,8 +412,8 @@ private:
             }
         }
         return now().numbers.retired == delta_.retired ||
-               refuse(std::to_string(now().numbers.retired) + " slots are in no list, and " +
-                      std::to_string(delta_.retired) + " are retired");
+               refuse(counted(now().numbers.retired, "slot", "in no list, and ") +
+                      counted(delta_.retired, "slot", "retired"));
     }
     /// What is in no list now is retired.
     bool is_right(std::uint32_t slot) {

@@ -131,7 +131,7 @@ TEST(replay, refuses_what_contradicts_and_says_why) {
     EXPECT_EQ(refused([](pool_delta& delta) { delta.returned_word = 9; }),
               "9 is the word where a search of returned slots begins; allowed are 0 at most");
     EXPECT_EQ(refused([](pool_delta& delta) { ++delta.retired; }),
-              "0 slots are in no list, and 1 are retired");
+              "0 slots are in no list, and 1 slot is retired");
     EXPECT_EQ(refused([](pool_delta& delta) { delta.gone = {300}; }),
               "slot 300 is expected to be an object's, and is not among the 16 in service");
     EXPECT_EQ(refused([](pool_delta& delta) { delta.gone = {2, 2}; }),

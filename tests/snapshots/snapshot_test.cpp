@@ -632,8 +632,8 @@ TEST_F(snapshot_test, takes_no_slot_without_an_object_for_one_that_has_one) {
     all.add("crates", *crates_);
     EXPECT_EQ(
         message_of<invalid_snapshot>([&] { all.load(bytes, "game"); }),
-        "snapshot 'game', byte 124, block 'crates': 1 slots have the generation of an object, and there are "
-        "0 objects");
+        "snapshot 'game', byte 124, block 'crates': 1 slot is of an object by the generation, and 0 objects "
+        "are there");
     expect_as_made();
 }
 
