@@ -83,7 +83,8 @@ std::optional<handlepool::redis_lease> stand_by(const options& chosen, world& ga
 
 /// Plays frames until another server has the log, or the program is to end.
 void play(const options& chosen, world& game, const handlepool::redis_lease& lease) {
-    handlepool::redis_publisher log(chosen.redis, chosen.log, lease);
+    // The world is small: a server that starts again has more to do with many deltas than with a snapshot.
+    handlepool::redis_publisher log(chosen.redis, chosen.log, lease, {.snapshot_every = 100});
     log.begin(game.frame(), game.begin());
     say(fmt::format("plays from frame {} on, with token {}", game.frame(), lease.token));
     spoken_problem problem;

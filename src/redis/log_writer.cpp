@@ -31,6 +31,7 @@ void log_writer::begin(std::unique_ptr<published_world> world) {
     world_ = std::move(world);
     if (lease_.frame) {
         end_ = world_->position();
+        snapshot_frame_ = lease_.snapshot_frame;
     }
 }
 

@@ -74,7 +74,7 @@ private:
     delta_queue& queue_;
     std::unique_ptr<published_world> world_; // with the oldest delta of the queue, once that was sent
     std::optional<frame_position> end_;
-    std::optional<std::uint64_t> snapshot_frame_; // of this publisher
+    std::optional<std::uint64_t> snapshot_frame_; // of the log's last one, whoever made it
     std::optional<upload> upload_;
     clock::time_point renewal_; // when it is due
 };

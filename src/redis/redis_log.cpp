@@ -19,7 +19,8 @@ namespace {
 // What changes the log. The server runs each as a whole: nothing comes between a comparison and what depends
 // on it. KEYS are the log, the lease, the frames, and for some a snapshot.
 
-// If nobody has the lease, and the log ends there: frame, history, holder, milliseconds, a random text.
+// If nobody has the lease, and the log ends there: frame, history, holder, milliseconds, a random text. The
+// answer has the frame of the snapshot that followers can begin with.
 constexpr std::string_view take_script = R"(
     if redis.call('EXISTS', KEYS[2]) == 1 then return {'held'} end
     local log = redis.call('HMGET', KEYS[1], 'frame', 'history')
@@ -28,7 +29,9 @@ constexpr std::string_view take_script = R"(
     local id = token .. '-' .. ARGV[5]
     redis.call('SET', KEYS[2], id, 'PX', ARGV[4])
     redis.call('HSET', KEYS[1], 'lease', id, 'holder', ARGV[3], 'connection', '0')
-    return {'done', token, id}
+    local snapshot = redis.call('HMGET', KEYS[1], 'snapshot', 'snapshot_frame')
+    local is_there = snapshot[1] and redis.call('EXISTS', snapshot[1]) == 1
+    return {'done', token, id, is_there and snapshot[2] or ''}
 )";
 
 // How all others begin, whose first arguments are the id of the lease, how many milliseconds it lives, and
@@ -233,11 +236,14 @@ std::optional<redis_lease> redis_log::take(std::optional<frame_position> end, st
     if (reply.list[0].text != "done") {
         return std::nullopt;
     }
-    const auto token = reply.list.size() == 3 ? number_in(reply.list[1].text) : std::nullopt;
+    const auto token = reply.list.size() == 4 ? number_in(reply.list[1].text) : std::nullopt;
     if (!token) {
         refuse_content("no token of a lease");
     }
-    redis_lease lease{.token = *token, .id = reply.list[2].text, .time_to_live = time_to_live};
+    redis_lease lease{.token = *token,
+                      .id = reply.list[2].text,
+                      .time_to_live = time_to_live,
+                      .snapshot_frame = number_in(reply.list[3].text)};
     if (end) {
         lease.frame = end->frame;
         lease.history = end->history;

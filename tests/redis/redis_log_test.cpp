@@ -89,6 +89,41 @@ TEST_F(redis_log_of_frames, keeps_the_deltas_since_the_snapshot_before_the_last)
     EXPECT_EQ(std::count(keys.begin(), keys.end(), '\n'), 2) << keys; // two of them for a minute yet
 }
 
+/// However soon one server follows another.
+TEST_F(redis_log_of_frames, has_as_many_deltas_when_servers_take_it_over) {
+    serve();
+    auto log = begin({.snapshot_every = 10});
+    auto slow = follower();
+    followed_game seen;
+    expect_to_follow(slow, seen);
+    const auto take_over = [&](redis_follower& standby, followed_game& world) {
+        expect_to_follow(standby, world);
+        EXPECT_TRUE(log->release(redis_patience));
+        const redis_lease taken = standby.try_take_over("the next", long_lease).value();
+        log = publisher(taken, {.snapshot_every = 10});
+        log->begin(game_.frame(), game_.begin());
+        return taken.snapshot_frame;
+    };
+    for (int i = 0; i != 4; ++i) {
+        publish(*log);
+        auto standby = follower();
+        followed_game world;
+        EXPECT_EQ(take_over(standby, world), 0U);
+    }
+    publish(*log, 5);
+    EXPECT_EQ(server_->command({"HGET", "{a game}:log", "snapshot_frame"}), "0");
+    expect_to_follow(slow, seen); // 9
+    EXPECT_EQ(seen.snapshots(), 1U);
+    EXPECT_EQ(seen.deltas(), 9U);
+    publish(*log);
+    wait_for_snapshot(10); // of the log, not of this server
+    // One that the server has lost is made again.
+    server_->command({"DEL", server_->command({"HGET", "{a game}:log", "snapshot"})});
+    publish(*log);
+    EXPECT_EQ(take_over(slow, seen), std::nullopt);
+    wait_for_snapshot(11);
+}
+
 TEST_F(redis_log_of_frames, is_taken_over_where_it_ends_by_who_has_read_all_of_it) {
     serve();
     auto first = begin();
@@ -259,8 +294,8 @@ TEST_F(redis_log_of_frames, has_no_snapshot_of_a_frame_that_was_forgotten) {
     server_->command({"DEL", "{a game}:lease"});
     const auto lease = standby.try_take_over("the second", long_lease).value();
     server_->command({"HSET", "{a game}:log", "frame", "2", "history", "0123456789abcdef"});
-    const auto second = publisher(lease);
-    second->begin(3, begin_reference()); // and has nothing to append
+    const auto second = publisher(lease, {.snapshot_every = 3});
+    second->begin(3, begin_reference()); // and has a snapshot to make, and nothing to append
     wait_for_snapshot(3);
     EXPECT_EQ(server_->command({"HGET", "{a game}:log", "frame"}), "3");
     auto late = follower();

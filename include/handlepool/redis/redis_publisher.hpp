@@ -17,8 +17,8 @@ namespace handlepool {
 
 /// How a log is written.
 struct redis_publisher_options {
-    /// A snapshot for followers that come late after so many frames, at least 1. The log keeps the deltas
-    /// since the one before.
+    /// A snapshot for followers that come late after so many frames of the log, at least 1, whoever has
+    /// published them. The log keeps the deltas since the one before.
     std::uint64_t snapshot_every = 1000;
     /// When more wait, because the server is away or slow, they are forgotten: followers get a snapshot.
     std::size_t most_waiting_bytes = std::size_t{64} << 20;
