@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "replayed_pool.hpp"
 
+#include "widest_limits.hpp"
+
 #include <handlepool/detail/base/least.hpp>
 #include <handlepool/detail/base/throw_exception.hpp>
 #include <handlepool/detail/snapshots/saved_pool.hpp>
@@ -8,39 +10,10 @@
 
 #include <algorithm>
 #include <exception>
-#include <limits>
 #include <string>
 #include <utility>
 
 namespace handlepool::detail {
-
-namespace {
-
-/// What any pool of this snapshot could take: that of its program is not known.
-pool_limits_of_snapshot widest_limits(block_reader from) {
-    const auto widths = from.number<std::uint32_t>();
-    const std::uint32_t index_bits = widths & 255;
-    const std::uint32_t generation_bits = widths >> 8 & 255;
-    from.require_that(index_bits >= 1 && index_bits <= 32 && generation_bits >= 2 && generation_bits <= 32, 4,
-                      "the handles have " + std::to_string(index_bits) + " bits for the index and " +
-                          std::to_string(generation_bits) +
-                          " for the generation; 1 to 32 and 2 to 32 are allowed");
-    const auto placement = from.number<std::uint32_t>();
-    from.require_that(placement <= 2, 4,
-                      "the placement has number " + std::to_string(placement) + "; known are 0 to 2");
-    const std::uint64_t slots = std::uint64_t{1} << index_bits;
-    const std::uint64_t generations = std::uint64_t{1} << generation_bits;
-    return {.widths = widths,
-            .placement = placement,
-            .id = from.number<std::uint32_t>(),
-            .last_id = (std::numeric_limits<std::uint32_t>::max)(),
-            .last_generation = static_cast<std::uint32_t>(generations - 3),
-            .slot_limit = (std::min<std::uint64_t>)(slots, (std::numeric_limits<std::uint32_t>::max)()),
-            .objects = slots,
-            .places = std::uint64_t{1} << 32};
-}
-
-} // namespace
 
 replayed_pool::replayed_pool(block_reader& from) {
     const pool_limits_of_snapshot limits = widest_limits(from);

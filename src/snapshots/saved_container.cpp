@@ -11,13 +11,19 @@ namespace handlepool::detail {
 
 namespace {
 
+constexpr std::string_view names_of_forms[] = {"a handle_set", "a handle_map", "a handle_index",
+                                               "a hierarchy", "a property_store"};
+
 std::string name_of(std::uint32_t form) {
-    constexpr std::string_view names[] = {"a handle_set", "a handle_map", "a handle_index", "a hierarchy",
-                                          "a property_store"};
-    return form < std::size(names) ? std::string(names[form]) : "of form " + std::to_string(form);
+    return form < std::size(names_of_forms) ? std::string(names_of_forms[form])
+                                            : "of form " + std::to_string(form);
 }
 
 } // namespace
+
+std::string_view name_of_form(container_form form) noexcept {
+    return names_of_forms[static_cast<std::uint32_t>(form)];
+}
 
 void write_form(snapshot_writer& to, container_form form, std::uint32_t widths) {
     to.number(widths);
@@ -42,10 +48,23 @@ void write(snapshot_writer& to, const saved_container& container) {
     to.number(container.refused);
 }
 
+saved_container read_any_form(block_reader& from) {
+    saved_container read;
+    read.widths = from.number<std::uint32_t>();
+    const auto form = from.number<std::uint32_t>();
+    from.require_that(form < std::size(names_of_forms), 4,
+                      "the container is of form " + std::to_string(form) + "; known are 0 to 4");
+    read.form = static_cast<container_form>(form);
+    return read;
+}
+
 saved_container read_saved_container(block_reader& from, const saved_container& here) {
-    saved_container read = here;
     read_form(from, here.form, here.widths);
-    const bool has_option = here.form == container_form::index || here.form == container_form::hierarchy;
+    return read_behind_form(from, here);
+}
+
+saved_container read_behind_form(block_reader& from, saved_container read) {
+    const bool has_option = read.form == container_form::index || read.form == container_form::hierarchy;
     read.option = from.number<std::uint32_t>();
     from.require_that(read.option <= (has_option ? 1U : 0U), 4,
                       "the option is " + std::to_string(read.option) + "; allowed is 0" +
@@ -56,7 +75,7 @@ saved_container read_saved_container(block_reader& from, const saved_container& 
                       "the members are of the pool with id " + std::to_string(read.pool_id) +
                           ", and there are none; 0 is expected");
     read.refused = from.number<std::uint32_t>();
-    from.require_that(read.refused == 0 || here.form == container_form::index, 4,
+    from.require_that(read.refused == 0 || read.form == container_form::index, 4,
                       std::to_string(read.refused) + " objects were refused; only an index does that");
     return read;
 }

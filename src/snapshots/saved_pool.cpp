@@ -23,11 +23,6 @@ constexpr std::uint64_t pool_header_bytes = 12 * sizeof(std::uint32_t) + 2 * siz
 
 constexpr std::uint32_t last_placement = 2;
 
-std::string_view name_of_placement(std::uint32_t placement) noexcept {
-    constexpr std::string_view names[] = {"dense", "stable", "recycling"};
-    return placement < std::size(names) ? names[placement] : "unknown";
-}
-
 std::uint32_t count_of(const std::vector<std::uint32_t>& list) noexcept {
     return static_cast<std::uint32_t>(list.size());
 }
@@ -140,6 +135,11 @@ std::size_t read_generations(block_reader& from, saved_pool& pool, const pool_li
 }
 
 } // namespace
+
+std::string_view name_of_placement(std::uint32_t placement) noexcept {
+    constexpr std::string_view names[] = {"dense", "stable", "recycling"};
+    return placement < std::size(names) ? names[placement] : "unknown";
+}
 
 std::uint64_t bytes_of(const saved_pool& pool) noexcept {
     std::uint64_t numbers = 0;

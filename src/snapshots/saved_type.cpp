@@ -10,18 +10,6 @@ namespace {
 
 constexpr std::size_t fixed_bytes = 4 * sizeof(std::uint32_t) + 3 * sizeof(std::uint64_t);
 
-std::string text_of_type(const saved_type& type) {
-    std::string text =
-        type.encoding == element_encoding::archive
-            ? "an archive"
-            : std::to_string(type.size) + " bytes, alignment " + std::to_string(type.alignment);
-    text += ", version " + std::to_string(type.version);
-    if (!type.layout.empty()) {
-        text += ", layout '" + printable(type.layout) + '\'';
-    }
-    return text;
-}
-
 /// A name, or what names a layout.
 std::string_view read_text(block_reader& from, std::uint32_t size, std::string_view what) {
     const auto bytes = from.bytes(size);
@@ -35,6 +23,18 @@ std::string_view read_text(block_reader& from, std::uint32_t size, std::string_v
 }
 
 } // namespace
+
+std::string text_of_type(const saved_type& type) {
+    std::string text =
+        type.encoding == element_encoding::archive
+            ? "an archive"
+            : std::to_string(type.size) + " bytes, alignment " + std::to_string(type.alignment);
+    text += ", version " + std::to_string(type.version);
+    if (!type.layout.empty()) {
+        text += ", layout '" + printable(type.layout) + '\'';
+    }
+    return text;
+}
 
 element_names element_names::of_column(std::string_view name) {
     const std::string column = "column '" + printable(name) + '\'';

@@ -133,6 +133,12 @@ std::filesystem::path journal_file_of(const std::filesystem::path& folder, std::
     return file_of(folder, frame, journal_ending);
 }
 
+std::vector<std::uint64_t> saved_frames(const std::filesystem::path& folder) {
+    std::vector<std::uint64_t> frames = frames_in(folder, snapshot_ending);
+    std::ranges::reverse(frames);
+    return frames;
+}
+
 std::optional<saved_world> find_saved_world(const std::filesystem::path& folder) {
     const std::vector<std::uint64_t> frames = frames_in(folder, snapshot_ending);
     saved_world found;

@@ -24,12 +24,12 @@ bool begins_with_mark(std::span<const std::byte> bytes) noexcept {
            std::string_view(reinterpret_cast<const char*>(bytes.data()), record_mark.size()) == record_mark;
 }
 
+} // namespace
+
 std::string text_of_widths(std::uint32_t widths) {
     return std::to_string(widths & 255) + ", " + std::to_string(widths >> 8 & 255) + ", " +
            std::to_string(widths >> 16 & 255) + " and " + std::to_string(widths >> 24);
 }
-
-} // namespace
 
 std::string problem_of_widths(std::uint32_t there, std::uint32_t here) {
     return "the handles have " + text_of_widths(there) +

@@ -3,6 +3,7 @@
 // Bytes that claim to be a container, in a snapshot whose hashes are right; the first byte says which one.
 // They are refused, and the container is as it was; or it is one that can be used, saved and loaded again.
 
+#include "compare.hpp"
 #include "require.hpp"
 
 #include <handlepool/detail/snapshots/snapshot_writer.hpp>
@@ -91,6 +92,7 @@ private:
         all.add("it", container, archive...);
         std::vector<std::byte> before;
         all.save(before);
+        compare(before, snapshot_with(payload));
         try {
             all.load(snapshot_with(payload), "fuzzed");
         } catch (const invalid_snapshot& error) {

@@ -3,6 +3,7 @@
 // Bytes that claim to be a pool, in a snapshot whose hashes are right; the first byte says of which kind.
 // They are refused, and the pool is as it was; or it is a pool that can be used, and saved again.
 
+#include "compare.hpp"
 #include "require.hpp"
 
 #include <handlepool/columns.hpp>
@@ -77,6 +78,9 @@ public:
         all_.load(as_new_);
         const auto before = pool_.emplace(object...);
         pool_.compact();
+        std::vector<std::byte> one;
+        all_.save(one);
+        compare(one, snapshot_with(payload));
         try {
             all_.load(snapshot_with(payload), "fuzzed");
         } catch (const invalid_snapshot& error) {

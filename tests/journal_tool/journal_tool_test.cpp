@@ -2,6 +2,8 @@
 
 // The program handlepool-journal as its users meet it.
 
+#include "run_journal_tool.hpp"
+
 #include <handlepool/pool.hpp>
 #include <handlepool/snapshots/delta_recorder.hpp>
 #include <handlepool/snapshots/journal_writer.hpp>
@@ -36,23 +38,6 @@ namespace {
 using testing::HasSubstr;
 using testing::StartsWith;
 
-support::run_result run_journal(std::vector<std::string> line) {
-    line.insert(line.begin(), support::paths::journal_program);
-    return support::run_program(std::move(line));
-}
-
-/// What a program has printed, and its exit code.
-struct printed {
-    int status;
-    std::string output;
-    std::string errors = "";
-
-    friend bool operator==(const printed&, const printed&) = default;
-    friend std::ostream& operator<<(std::ostream& out, const printed& result) {
-        return out << result.status << '\n' << result.output << "--\n" << result.errors;
-    }
-};
-
 struct journal_tool : testing::Test {
     /// Frames 101 to 103.
     journal_tool() {
@@ -64,10 +49,7 @@ struct journal_tool : testing::Test {
         journal.append(103, {{"ships", part}});
     }
 
-    printed run(std::vector<std::string> line) const {
-        const support::run_result result = run_journal(std::move(line));
-        return {result.status, result.output, result.errors};
-    }
+    printed run(std::vector<std::string> line) const { return run_journal_tool(std::move(line)); }
     std::string path(const char* name) const { return (directory.path() / name).string(); }
     void tear() const { std::filesystem::resize_file(file, 300); }
     void damage() const {
@@ -303,7 +285,7 @@ TEST_F(replayed_journals, are_refused_unless_they_follow) {
 }
 
 TEST_F(journal_tool, explains_itself) {
-    for (const char* const command : {"", "list", "verify", "cut", "replay"}) {
+    for (const char* const command : {"", "list", "verify", "cut", "replay", "diff"}) {
         std::vector<std::string> line{"--help"};
         if (*command != '\0') {
             line.insert(line.begin(), command);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -8,6 +9,7 @@
 namespace handlepool::journal_tool {
 
 inline constexpr int exit_damaged = 1;
+inline constexpr int exit_different = 1;
 inline constexpr int exit_error = 2;
 
 // What was typed.
@@ -23,11 +25,13 @@ struct command_line {
     bool in_place = false;
     std::string snapshot{}; // that the first journal goes on from
     std::string part{};     // that has the deltas; empty: the only one
+    std::size_t most = 20;  // differences to tell of each part of a world
 };
 
 int list(const command_line& line);
 int verify(const command_line& line);
 int cut(const command_line& line);
 int replay(const command_line& line);
+int diff(const command_line& line);
 
 } // namespace handlepool::journal_tool

@@ -95,17 +95,46 @@ void add_replay(CLI::App& app, command_line& line) {
         "  handlepool-journal replay -s 100.snapshot 100.journal 200.journal --to 250 -o 250.snapshot\n");
 }
 
+void add_diff(CLI::App& app, command_line& line) {
+    CLI::App& command =
+        add_command(app, line, "diff", "Say in which frame two recorded worlds part, and in what");
+    command
+        .add_option("worlds", line.files, "Two snapshots, or two folders with snapshots and their journals")
+        ->required()
+        ->expected(2);
+    command.add_option("--part", line.part,
+                       "The part of each entry that has the delta; not needed where there is one");
+    command.add_option("--most", line.most, "How many differences to tell of each pool, container or value")
+        ->capture_default_str()
+        ->check(CLI::Range(1, 1'000'000));
+    command.callback([&line] { line.run = diff; });
+    command.footer(
+        "Folders are compared frame by frame, from the first one that both have, up to the first that "
+        "differs. "
+        "Their files have the names that snapshot_file_of() and journal_file_of() give. Members are named "
+        "where "
+        "types have a snapshot_layout.\n\n"
+        "Exit code: 0 when they are the same, as far as both go; 1 when they differ; 2 for another error.\n\n"
+        "Examples:\n"
+        "  handlepool-journal diff one.snapshot other.snapshot\n"
+        "  handlepool-journal diff runs/first runs/second\n"
+        "  handlepool-journal diff --json --most 3 server client\n");
+}
+
 int run(int argc, char** argv) {
-    CLI::App app("Shows, checks, cuts off and replays journals, in which each frame of a world is recorded.",
-                 "handlepool-journal");
+    CLI::App app(
+        "Shows, checks, cuts off, replays and compares journals, in which each frame of a world is recorded.",
+        "handlepool-journal");
     app.require_subcommand(0, 1); // one is needed, but an unknown one is reported by its name
     app.set_version_flag("--version", "handlepool-journal " HANDLEPOOL_VERSION, "Print the version");
-    app.footer("Exit code: 0 for success only, 1 for a journal that is not whole, 2 for another error.\n\n"
+    app.footer("Exit code: 0 for success only, 1 for a journal that is not whole or worlds that differ, 2 "
+               "for another error.\n\n"
                "Examples:\n"
                "  handlepool-journal list 100.journal\n"
                "  handlepool-journal verify *.journal\n"
                "  handlepool-journal cut 100.journal --after 150 --output good.journal\n"
-               "  handlepool-journal replay --snapshot 100.snapshot 100.journal --output last.snapshot\n");
+               "  handlepool-journal replay --snapshot 100.snapshot 100.journal --output last.snapshot\n"
+               "  handlepool-journal diff runs/first runs/second\n");
     app.failure_message([](const CLI::App*, const CLI::Error& error) {
         return printable(error.what()) + "\nRun with --help for more information.\n";
     });
@@ -114,6 +143,7 @@ int run(int argc, char** argv) {
     add_verify(app, line);
     add_cut(app, line);
     add_replay(app, line);
+    add_diff(app, line);
     try {
         app.parse(argc, argv);
         if (app.get_subcommands().empty()) {

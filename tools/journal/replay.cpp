@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "commands.hpp"
+#include "delta_in_entry.hpp"
 #include "journal_walk.hpp"
 
 #include <handlepool/snapshots/invalid_snapshot.hpp>
@@ -8,43 +9,13 @@
 
 #include <support/progress_bar.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <optional>
-#include <span>
-#include <stdexcept>
 #include <vector>
 
 namespace handlepool::journal_tool {
 
 namespace {
-
-// A journal that can't be replayed; the message says why.
-class not_replayed : public std::runtime_error {
-public:
-    using std::runtime_error::runtime_error;
-};
-
-// The delta in an entry: the only part, or that of the name.
-std::span<const std::byte> delta_in(const journal_reader& reader, const command_line& line,
-                                    const std::string& file) {
-    const std::span<const journal_part> parts = reader.parts();
-    if (line.part.empty()) {
-        if (parts.size() == 1) {
-            return parts.front().bytes;
-        }
-        throw not_replayed(
-            fmt::format("journal '{}', frame {}: the entry has {} parts; --part says which one "
-                        "is the delta",
-                        file, reader.frame(), parts.size()));
-    }
-    const auto found = std::ranges::find(parts, std::string_view(line.part), &journal_part::name);
-    if (found == parts.end()) {
-        throw not_replayed(fmt::format("journal '{}', frame {}: the entry has no part '{}'", file,
-                                       reader.frame(), line.part));
-    }
-    return found->bytes;
-}
 
 // What is replayed, and how far.
 class replayed_world {
@@ -59,7 +30,8 @@ public:
         support::progress_bar bar("replay");
         const auto size = static_cast<double>(std::filesystem::file_size(file));
         while (!is_done() && reader.next()) {
-            world_->apply(delta_in(reader, line_, file), fmt::format("{}, frame {}", file, reader.frame()));
+            world_->apply(delta_in_entry(reader, line_.part, file),
+                          fmt::format("{}, frame {}", file, reader.frame()));
             ++deltas_;
             bar.show(static_cast<double>(reader.offset()) / size);
         }

@@ -37,6 +37,11 @@ HANDLEPOOL_EXPORT std::filesystem::path snapshot_file_of(const std::filesystem::
 HANDLEPOOL_EXPORT std::filesystem::path journal_file_of(const std::filesystem::path& folder,
                                                         std::uint64_t frame);
 
+/// The frames of the snapshots in a folder, the earliest first; none is opened. Linear in the files of the
+/// folder, but that the frames are sorted. Throws std::system_error, which names the folder, and
+/// std::bad_alloc.
+HANDLEPOOL_EXPORT std::vector<std::uint64_t> saved_frames(const std::filesystem::path& folder);
+
 /// What a process goes on from.
 struct saved_world {
     std::uint64_t frame = 0;           ///< of the snapshot

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace handlepool::detail {
 
@@ -35,9 +36,16 @@ HANDLEPOOL_EXPORT void write_form(snapshot_writer& to, container_form form, std:
 /// Throws invalid_snapshot for others.
 HANDLEPOOL_EXPORT void read_form(block_reader& from, container_form form, std::uint32_t widths);
 
+/// Reads them, where the container is not known. Throws invalid_snapshot for a form that there is not.
+HANDLEPOOL_EXPORT saved_container read_any_form(block_reader& from);
+/// "a handle_set", and so on.
+HANDLEPOOL_EXPORT std::string_view name_of_form(container_form form) noexcept;
+
 HANDLEPOOL_EXPORT void write(snapshot_writer& to, const saved_container& container);
-/// Reads such a one of the form and the widths that `here` has. Throws invalid_snapshot.
+/// Reads such a one of the form and the widths that `here` has. Throws invalid_snapshot, here and below.
 HANDLEPOOL_EXPORT saved_container read_saved_container(block_reader& from, const saved_container& here);
+/// The same once its form and widths were read, which `read` has.
+HANDLEPOOL_EXPORT saved_container read_behind_form(block_reader& from, saved_container read);
 
 /// "what NUMBER, #INDEX generation GENERATION, problem", for messages.
 HANDLEPOOL_EXPORT std::string problem_of_member(const char* what, std::size_t number, std::uint64_t index,

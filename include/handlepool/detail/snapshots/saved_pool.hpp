@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 namespace handlepool::detail {
@@ -43,6 +44,9 @@ struct HANDLEPOOL_EXPORT saved_pool {
     std::vector<std::uint32_t> waiting;     // slots, in the order in which they come
     allocator_state allocator;              // of those that don't wait
 };
+
+/// "dense", "stable", "recycling" or "unknown".
+HANDLEPOOL_EXPORT std::string_view name_of_placement(std::uint32_t placement) noexcept;
 
 /// Returns whether a slot has an object of this generation.
 inline bool lives_in(const saved_pool& pool, std::uint64_t slot, std::uint32_t generation) noexcept {

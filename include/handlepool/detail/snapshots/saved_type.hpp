@@ -34,6 +34,9 @@ struct saved_type {
     friend constexpr bool operator==(const saved_type&, const saved_type&) = default;
 };
 
+/// "4 bytes, alignment 4, version 0, layout 'i32'", for messages.
+HANDLEPOOL_EXPORT std::string text_of_type(const saved_type& type);
+
 /// In place of an archive, for elements that are their bytes.
 struct no_archive {};
 

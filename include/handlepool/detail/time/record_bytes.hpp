@@ -108,6 +108,8 @@ constexpr std::uint32_t widths_of_layout() noexcept {
            static_cast<std::uint32_t>(Layout::user_bits) << 24;
 }
 
+/// "32, 24, 8 and 0": the bits of index, generation, pool id and user. Throws std::bad_alloc.
+HANDLEPOOL_EXPORT std::string text_of_widths(std::uint32_t widths);
 /// What is wrong when handles with these widths are read here. Throws std::bad_alloc.
 HANDLEPOOL_EXPORT std::string problem_of_widths(std::uint32_t there, std::uint32_t here);
 

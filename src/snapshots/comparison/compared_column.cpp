@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+#include "compared_column.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace handlepool::detail {
+
+namespace {
+
+/// "byte 8", "bytes 8 to 11".
+std::string name_of_bytes(std::size_t begin, std::size_t end) {
+    return end - begin == 1 ? "byte " + std::to_string(begin)
+                            : "bytes " + std::to_string(begin) + " to " + std::to_string(end - 1);
+}
+
+} // namespace
+
+compared_column::compared_column(block_reader& from, std::size_t count)
+    : header_(read_elements_header(from)) {
+    if (header_.type.encoding == element_encoding::archive) {
+        ends_ = read_archived_sizes(from, header_, count);
+        std::uint64_t end = 0;
+        for (std::uint64_t& each : ends_) {
+            end += each;
+            each = end;
+        }
+        bytes_ = from.bytes(end);
+    } else {
+        from.require_that(count == 0 || header_.type.size <= header_.bytes / count, 0,
+                          std::to_string(count) + " objects of " + std::to_string(header_.type.size) +
+                              " bytes are expected, and " + std::to_string(header_.bytes) +
+                              " bytes are there");
+        require_size(from, header_, count);
+        bytes_ = from.bytes(header_.bytes);
+    }
+}
+
+std::span<const std::byte> compared_column::element(std::size_t i) const noexcept {
+    if (header_.type.encoding == element_encoding::bytes) {
+        const auto size = static_cast<std::size_t>(header_.type.size);
+        return bytes_.subspan(i * size, size);
+    }
+    const auto begin = static_cast<std::size_t>(i == 0 ? 0 : ends_[i - 1]);
+    return bytes_.subspan(begin, static_cast<std::size_t>(ends_[i]) - begin);
+}
+
+column_comparison::column_comparison(const compared_column& first, const compared_column& second,
+                                     difference_list& to)
+    : first_(first), second_(second) {
+    const saved_type& type = first.type();
+    if (!first.name().empty()) {
+        before_ = "column '" + printable(first.name()) + "' ";
+    }
+    is_comparable_ = type == second.type();
+    if (!is_comparable_) {
+        to.add("", before_ + "type", text_of_type(type), text_of_type(second.type()));
+    } else if (type.encoding == element_encoding::bytes) {
+        members_ = members_in(type.layout, type.size, type.alignment);
+    }
+}
+
+void column_comparison::compare(const std::string& object, std::size_t first, std::size_t second,
+                                difference_list& to) const {
+    if (is_comparable_) {
+        const auto one = first_.element(first);
+        const auto other = second_.element(second);
+        if (!members_.empty()) {
+            compare_members(object, one, other, to);
+        } else if (!std::ranges::equal(one, other)) {
+            compare_bytes(object, one, other, to);
+        }
+    }
+}
+
+void column_comparison::compare_members(const std::string& object, std::span<const std::byte> first,
+                                        std::span<const std::byte> second, difference_list& to) const {
+    for (const element_member& each : members_) { // what is between them is padding
+        const auto one = first.subspan(each.offset, each.type.size);
+        const auto other = second.subspan(each.offset, each.type.size);
+        if (!std::ranges::equal(one, other)) {
+            to.add(object, before_ + (each.name.empty() ? "value" : '.' + printable(each.name)),
+                   text_of_number(each.type, one), text_of_number(each.type, other));
+        }
+    }
+}
+
+void column_comparison::compare_bytes(const std::string& object, std::span<const std::byte> first,
+                                      std::span<const std::byte> second, difference_list& to) const {
+    to.compare(object, before_ + "size in bytes", first.size(), second.size());
+    const std::size_t both = (std::min)(first.size(), second.size());
+    for (std::size_t begin = 0; begin != both; ++begin) {
+        std::size_t end = begin;
+        while (end != both && first[end] != second[end]) {
+            ++end;
+        }
+        if (end != begin) {
+            to.add(object, before_ + name_of_bytes(begin, end),
+                   text_of_bytes(first.subspan(begin, end - begin)),
+                   text_of_bytes(second.subspan(begin, end - begin)));
+            begin = end - 1;
+        }
+    }
+}
+
+} // namespace handlepool::detail
