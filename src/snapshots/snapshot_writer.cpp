@@ -135,16 +135,20 @@ void snapshot_writer::put(std::span<const std::byte> added) {
 
 /// A part of a payload, hashed while the processor's cache has it.
 void snapshot_writer::put_payload_over(std::span<const std::byte> added) {
-    const bool past_caches = added.size() >= too_much_for_caches;
+    std::byte* to = out_.data() + next_;
+    next_ += added.size();
+    if (end_ - payload_ >= too_much_for_caches) {
+        if (hashes_ == payload_hashes::at_once) {
+            copy_past_caches(to, added, [this](std::span<const std::byte> piece) { hash_.add(piece); });
+        } else {
+            copy_past_caches(to, added);
+        }
+        return;
+    }
     while (!added.empty()) {
         const auto piece = added.first((std::min)(added.size(), hashed_at_once));
         hash(piece);
-        if (past_caches) {
-            copy_past_caches(&out_[next_], piece);
-        } else {
-            std::ranges::copy(piece, &out_[next_]);
-        }
-        next_ += piece.size();
+        to = std::ranges::copy(piece, to).out;
         added = added.subspan(piece.size());
     }
 }

@@ -33,16 +33,45 @@ void plain_copy(std::byte* to, std::span<const std::byte> from) {
     std::ranges::copy(from, to);
 }
 
+void plain_past_caches(std::byte* to, std::span<const std::byte> from) {
+    detail::copy_past_caches(to, from);
+}
+
 TEST(large_copy_test, copies_past_caches_from_and_to_any_address) {
     const byte_vector source = random_bytes(1000);
     for (std::size_t from = 0; from != 3; ++from) {
         for (std::size_t to = 0; to != 65; ++to) {
             for (const std::size_t size : {0U, 1U, 15U, 16U, 63U, 64U, 65U, 127U, 128U, 129U, 500U}) {
                 const auto copied = std::span(source).subspan(from, size);
-                ASSERT_EQ(with_copy_at(to, copied, detail::copy_past_caches),
-                          with_copy_at(to, copied, plain_copy))
+                ASSERT_EQ(with_copy_at(to, copied, plain_past_caches), with_copy_at(to, copied, plain_copy))
                     << "from " << from << " to " << to << ", " << size << " bytes";
             }
+        }
+    }
+}
+
+/// Of several pieces, and pages.
+TEST(large_copy_test, shows_each_piece_before_it_is_copied) {
+    const byte_vector source = random_bytes(10'000);
+    for (const std::size_t from : {0U, 1U, 8U, 63U}) {
+        for (const std::size_t size : {0U, 1U, 1984U, 1985U, 2048U, 2049U, 4096U, 4097U, 9'000U}) {
+            const auto copied = std::span(source).subspan(from, size);
+            byte_vector seen;
+            const auto copy = [&](std::byte* to, std::span<const std::byte> all) {
+                const auto show = [&](std::span<const std::byte> piece) {
+                    EXPECT_EQ(piece.data(), all.data() + seen.size());
+                    EXPECT_EQ(to[seen.size()], std::byte{7}) << "it is copied behind that";
+                    EXPECT_FALSE(piece.empty());
+                    seen.insert(seen.end(), piece.begin(), piece.end());
+                };
+                detail::copy_past_caches(to, all, show);
+            };
+            const auto plain = with_copy_at(9, copied, plain_copy);
+            EXPECT_TRUE(with_copy_at(9, copied, copy) == plain)
+                << "from " << from << ", " << size << " bytes";
+            EXPECT_TRUE(std::ranges::equal(seen, copied)) << "from " << from << ", " << size << " bytes";
+            EXPECT_TRUE(with_copy_at(9, copied, plain_past_caches) == plain)
+                << "from " << from << ", " << size << " bytes";
         }
     }
 }

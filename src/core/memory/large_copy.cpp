@@ -19,9 +19,9 @@ void copy(std::byte* to, std::span<const std::byte> from) noexcept {
     }
 }
 
-#if defined(__SSE2__) || defined(_M_X64)
-
 constexpr std::size_t line_bytes = 64;
+
+#if defined(__SSE2__) || defined(_M_X64)
 
 /// Whole lines, to memory that begins with one.
 void stream_lines(std::byte* to, std::span<const std::byte> lines) noexcept {
@@ -33,14 +33,20 @@ void stream_lines(std::byte* to, std::span<const std::byte> lines) noexcept {
             _mm_stream_si128(written + i, _mm_loadu_si128(read + i));
         }
     }
-    _mm_sfence(); // else a later release would not publish them
 }
 
 #endif
 
+/// Has the memory read them all at once: between writes it would read one line after the other.
+void fetch(std::span<const std::byte> page) noexcept {
+    for (std::size_t at = 0; at < page.size(); at += line_bytes) {
+        prefetch_to_read(reinterpret_cast<std::uintptr_t>(page.data() + at));
+    }
+}
+
 } // namespace
 
-void copy_past_caches(std::byte* to, std::span<const std::byte> from) noexcept {
+void stream(std::byte* to, std::span<const std::byte> from) noexcept {
 #if defined(__SSE2__) || defined(_M_X64)
     const std::size_t before = (std::min)(-reinterpret_cast<std::uintptr_t>(to) % line_bytes, from.size());
     const std::size_t lines = (from.size() - before) / line_bytes * line_bytes;
@@ -50,6 +56,24 @@ void copy_past_caches(std::byte* to, std::span<const std::byte> from) noexcept {
 #else
     copy(to, from);
 #endif
+}
+
+void end_stream() noexcept {
+#if defined(__SSE2__) || defined(_M_X64)
+    _mm_sfence(); // else a later release would not publish what was written
+#endif
+}
+
+void copy_past_caches(std::byte* to, std::span<const std::byte> from) noexcept {
+    constexpr std::size_t page_bytes = 4096;
+    while (!from.empty()) {
+        const auto page = from.first((std::min)(page_bytes, from.size()));
+        fetch(page);
+        stream(to, page);
+        to += page.size();
+        from = from.subspan(page.size());
+    }
+    end_stream();
 }
 
 void large_copy(std::byte* to, std::span<const std::byte> from) noexcept {

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <handlepool/detail/base/config.hpp>
+#include <handlepool/detail/base/least.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
 namespace handlepool::detail {
@@ -18,5 +20,28 @@ HANDLEPOOL_EXPORT void copy_past_caches(std::byte* to, std::span<const std::byte
 
 /// Copies bytes to memory that doesn't overlap theirs, in whichever way is faster for so many.
 HANDLEPOOL_EXPORT void large_copy(std::byte* to, std::span<const std::byte> from) noexcept;
+
+/// What copy_past_caches() is made of: writes bytes that nobody may read before end_stream().
+HANDLEPOOL_EXPORT void stream(std::byte* to, std::span<const std::byte> from) noexcept;
+HANDLEPOOL_EXPORT void end_stream() noexcept;
+
+/// The same as copy_past_caches(), and calls `visit(piece)` with each piece before it is copied, one after
+/// the other. The memory is still busy with the piece before, so that a short visit takes hardly any time;
+/// for pieces of more than a page it would wait.
+template <class Visit>
+void copy_past_caches(std::byte* to, std::span<const std::byte> from, Visit visit) noexcept {
+    constexpr std::size_t piece_bytes = 2048;
+    constexpr std::size_t line_bytes = 64;
+    while (!from.empty()) {
+        // From the second piece on, each begins where a line does: it is read twice.
+        const std::size_t size = piece_bytes - reinterpret_cast<std::uintptr_t>(from.data()) % line_bytes;
+        const auto piece = from.first(least(size, from.size()));
+        visit(piece);
+        stream(to, piece);
+        to += piece.size();
+        from = from.subspan(piece.size());
+    }
+    end_stream();
+}
 
 } // namespace handlepool::detail
