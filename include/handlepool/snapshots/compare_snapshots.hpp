@@ -23,6 +23,7 @@ struct snapshot_difference {
     std::string first{};  ///< how the first snapshot has it
     std::string second{}; ///< and how the second one does
 
+    /// Whether all texts are the same.
     friend bool operator==(const snapshot_difference&, const snapshot_difference&) = default;
 };
 
@@ -31,8 +32,8 @@ HANDLEPOOL_EXPORT std::string to_string(const snapshot_difference& difference);
 
 /// What was found by a comparison.
 struct snapshot_differences {
-    std::vector<snapshot_difference> found{};
-    std::uint64_t left_out = 0; ///< how many more there are
+    std::vector<snapshot_difference> found{}; ///< part by part, in the order of the first snapshot
+    std::uint64_t left_out = 0;               ///< how many more there are
 };
 
 /// How snapshots are compared.
