@@ -55,9 +55,8 @@ struct comparison_options {
 /// Objects and members are compared by their handles, and then their order, and the slots, which decide what
 /// the next handles are. It knows no types: members are named if the type has a `snapshot_layout` that is a
 /// list of names and numbers, as "x:f32 y:f32 hull:i32", and padding between them is not compared; else it
-/// tells which bytes differ. Snapshots without
-/// a difference are the same world: whatever is created next gets the same handle. What their files have
-/// beside, such as the order of the blocks, is not compared.
+/// tells which bytes differ. Snapshots without a difference are the same world: whatever is created next gets
+/// the same handle. What their files have beside, such as the order of the blocks, is not compared.
 ///
 /// Any thread may call it at any time. Linear in the bytes, but for the names of the parts, which are sorted.
 /// Throws invalid_snapshot, and std::bad_alloc.
