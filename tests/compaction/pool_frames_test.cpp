@@ -101,6 +101,21 @@ TEST(idle_pool, is_none_after_an_erase_that_only_a_sweep_will_find) {
     EXPECT_EQ(few.stats().sweeps, 1U);
 }
 
+TEST(idle_pool, a_reset_forgets_erases_of_threads_without_a_shard) {
+    ints few({.name = "few threads", .capacity = 10, .max_threads = 1 + this_thread::index()});
+    const auto handle = few.emplace(7);
+    few.compact();
+    std::jthread([&] { EXPECT_TRUE(few.erase(handle)); }).join();
+    few.compact();
+    few.reset();
+    EXPECT_EQ(few.size(), 0U);
+    few.emplace(8);
+    few.compact();
+    EXPECT_EQ(few.size(), 1U);
+    EXPECT_TRUE(few.idle());
+    EXPECT_EQ(few.stats().waiting_removals, 0U);
+}
+
 TEST(idle_pool, a_construction_that_throws_leaves_it_idle) {
     census counts;
     pool<throwing> pool({.name = "throwing", .capacity = 10});

@@ -261,6 +261,12 @@ TEST(hierarchy, ignores_user_bits) {
     EXPECT_EQ(tree.parent(child.with_user(9)), parent);
     EXPECT_FALSE(tree.try_set_parent(parent.with_user(1), child.with_user(2)));
     EXPECT_EQ(std::ranges::distance(tree.depth_first(parent.with_user(7))), 2);
+    const auto sibling = pool.emplace(3);
+    const auto grandchild = pool.emplace(4);
+    tree.set_parent(sibling, parent);
+    tree.set_parent(grandchild, child);
+    EXPECT_EQ(tree.erase_subtree(pool, child.with_user(5)), 2U);
+    EXPECT_THAT(tree.children(parent), ElementsAre(sibling)) << "what is above stays";
     EXPECT_EQ(tree.erase_subtree(pool, parent.with_user(1)), 2U);
 }
 

@@ -129,6 +129,10 @@ std::size_t lose_frames(shortage kind) {
         EXPECT_EQ(records->front().never_seen, 0U);
         EXPECT_EQ(records->front().size, 99U);
         EXPECT_EQ(values_of<Keeps>(log, 2), Keeps ? 1U : 0U);
+        // The one that was lost stays so.
+        EXPECT_EQ(log.oldest(), short_of.came() ? 1U : seen);
+        EXPECT_EQ(log.changes_since(seen).has_value(), !short_of.came());
+        EXPECT_EQ(log.upload_ranges(seen).has_value(), !short_of.came());
         if (!short_of.came()) {
             return lost;
         }
