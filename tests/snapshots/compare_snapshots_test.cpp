@@ -25,6 +25,7 @@
 #include <functional>
 #include <istream>
 #include <iterator>
+#include <limits>
 #include <ostream>
 #include <string>
 #include <string_view>
@@ -205,6 +206,15 @@ TEST(compare_snapshots, shows_each_kind_of_number) {
                "numbers, .d: 65535 / 4", "numbers, .e: 101 / 102", "numbers, .f: 4000000000 / 6",
                "numbers, .g: -5000000000 / 7", "numbers, .h: 18446744073709551615 / 8",
                "numbers, .i: 0.1 / 1e+300", "numbers, .j: true / false"}));
+}
+
+TEST(compare_snapshots, tells_one_nan_from_another) {
+    EXPECT_EQ(differences_by([](compared_world& world) {
+                  world.numbers.i = std::numeric_limits<double>::quiet_NaN();
+                  world.fleet.find(world.ships[1])->x = std::numeric_limits<float>::quiet_NaN();
+              }),
+              lines({"fleet #1 generation 1, .x: 1 / nan (00 00 c0 7f)",
+                     "numbers, .i: 0.1 / nan (00 00 00 00 00 00 f8 7f)"}));
 }
 
 TEST(compare_snapshots, finds_objects_that_only_one_has) {

@@ -14,6 +14,13 @@ std::string name_of_bytes(std::size_t begin, std::size_t end) {
                             : "bytes " + std::to_string(begin) + " to " + std::to_string(end - 1);
 }
 
+/// Of archived elements, the version alone counts.
+bool is_same(const saved_type& first, const saved_type& second) noexcept {
+    const bool are_archived =
+        first.encoding == element_encoding::archive && second.encoding == element_encoding::archive;
+    return are_archived ? first.version == second.version : first == second;
+}
+
 } // namespace
 
 compared_column::compared_column(block_reader& from, std::size_t count)
@@ -52,7 +59,7 @@ column_comparison::column_comparison(const compared_column& first, const compare
     if (!first.name().empty()) {
         before_ = "column '" + printable(first.name()) + "' ";
     }
-    is_comparable_ = type == second.type();
+    is_comparable_ = is_same(type, second.type());
     if (!is_comparable_) {
         to.add("", before_ + "type", text_of_type(type), text_of_type(second.type()));
     } else if (type.encoding == element_encoding::bytes) {

@@ -6,6 +6,7 @@
 #include <array>
 #include <bit>
 #include <charconv>
+#include <cmath>
 #include <optional>
 
 namespace handlepool::detail {
@@ -45,7 +46,10 @@ std::uint64_t rounded_up(std::uint64_t number, std::uint64_t multiple) noexcept 
 }
 
 template <class Number>
-std::string text_of_real(Number number) {
+std::string text_of_real(Number number, std::span<const std::byte> bytes) {
+    if (std::isnan(number)) { // of which there are many
+        return "nan (" + text_of_bytes(bytes) + ')';
+    }
     std::array<char, 64> text{};
     const auto [end, error] = std::to_chars(text.data(), text.data() + text.size(), number);
     return {text.data(), error == std::errc() ? end : text.data()};
@@ -98,8 +102,9 @@ std::string text_of_number(const number_type& type, std::span<const std::byte> b
         return std::to_string(static_cast<std::int64_t>(number << unused_bits) >> unused_bits);
     }
     case number_type::kind::real:
-        return type.size == 4 ? text_of_real(std::bit_cast<float>(static_cast<std::uint32_t>(number)))
-                              : text_of_real(std::bit_cast<double>(number));
+        return type.size == 4
+                   ? text_of_real(std::bit_cast<float>(static_cast<std::uint32_t>(number)), bytes.first(4))
+                   : text_of_real(std::bit_cast<double>(number), bytes.first(8));
     case number_type::kind::unsigned_number:
     case number_type::kind::character:
         break;
