@@ -5,6 +5,7 @@
 #include "compare_lists.hpp"
 #include "compared_column.hpp"
 
+#include <handlepool/detail/base/least.hpp>
 #include <handlepool/detail/saved_containers/saved_container.hpp>
 #include <handlepool/detail/snapshots/saved_type.hpp>
 #include <handlepool/detail/text/message.hpp>
@@ -156,7 +157,9 @@ private:
         if (!std::ranges::equal(one, other)) {
             const auto [here, there] = std::ranges::mismatch(one, other);
             const auto text = [](std::span<const std::byte> bytes, auto at) {
-                return text_of_bytes(bytes.subspan(static_cast<std::size_t>(at - bytes.begin())));
+                const auto rest = bytes.subspan(static_cast<std::size_t>(at - bytes.begin()));
+                return rest.empty() ? std::string("none")
+                                    : text_of_bytes(rest.first(least<std::size_t>(rest.size(), 4)));
             };
             to_.add("", "properties, from byte " + std::to_string(here - one.begin()), text(one, here),
                     text(other, there));
