@@ -15,12 +15,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <latch>
 #include <map>
 #include <mutex>
 #include <ranges>
 #include <sstream>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -345,6 +347,30 @@ TEST(recycling_pool_test, shrinking_and_resetting_destroy_what_is_kept) {
     const auto before = seen.constructed();
     EXPECT_EQ(pool.find(pool.emplace())->value(), 0U);
     EXPECT_EQ(seen.constructed(), before + 1) << "nothing is kept after a reset";
+}
+
+/// The group is the other thread's as long as that lives.
+TEST(recycling_pool_test, shrinking_destroys_what_is_kept_in_the_group_of_another_thread) {
+    recycled_object::counts seen;
+    objects pool({.name = "objects", .capacity = 1000, .reuse_delay = 0});
+    std::vector<objects::handle_type> made;
+    std::latch has_made(1);
+    std::latch is_over(1);
+    std::jthread other([&] {
+        pool.emplace_n(3, std::back_inserter(made), 5U);
+        has_made.count_down();
+        is_over.wait();
+    });
+    has_made.wait();
+    pool.compact();
+    pool.erase(made[0]);
+    pool.erase(made[2]);
+    pool.compact();
+    EXPECT_EQ(seen.destroyed(), 0);
+    pool.shrink_to_fit();
+    EXPECT_EQ(seen.destroyed(), 2);
+    EXPECT_EQ(pool.find(made[1])->value(), 5U);
+    is_over.count_down();
 }
 
 TEST(recycling_pool_test, shrinking_keeps_nothing_that_the_objects_own) {

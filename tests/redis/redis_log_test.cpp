@@ -398,6 +398,21 @@ TEST_F(redis_log_of_frames, gets_a_snapshot_however_much_is_forgotten_meanwhile)
     expect_to_follow(source, world);
 }
 
+/// The snapshot that was on its way then is late, and no end of the log.
+TEST_F(redis_log_of_frames, goes_on_when_frames_were_forgotten_during_the_first_snapshot) {
+    serve();
+    game_.grow(200'000 - 1'000);
+    const auto log = begin({.most_waiting_bytes = 1});
+    append(*log, 50); // while its pieces are sent
+    ASSERT_TRUE(log->wait(game_.frame(), redis_patience)) << log->problem();
+    publish(*log, 3);
+    auto source = follower();
+    followed_game world;
+    expect_to_follow(source, world);
+    publish(*log);
+    expect_to_follow(source, world);
+}
+
 TEST_F(redis_log_of_frames, sends_a_snapshot_when_too_much_waits) {
     serve();
     const auto log = begin({.most_waiting_bytes = 2'000});

@@ -274,6 +274,40 @@ TEST(sorting_some, by_threads_and_by_keys_makes_the_same_moves) {
 }
 
 // What it is for: a budget of a quarter of the objects a frame, and 1 % of them replaced in each.
+/// Also one in the slot of an object that had a place in the order.
+TEST(sorting_some, brings_who_came_later_behind_equal_ones) {
+    struct numbered {
+        std::uint32_t key;
+        std::uint32_t number;
+    };
+    pool<numbered> pool({.name = "numbered", .capacity = 100, .reuse_delay = 0});
+    const auto first = pool.emplace(1U, 0U);
+    for (std::uint32_t i = 1; i != 20; ++i) {
+        pool.emplace(i < 3 ? 1U : 50 - i, i);
+    }
+    pool.compact();
+    const auto key = [](const numbered& one) { return one.key; };
+    ASSERT_FALSE(sort_some_by(pool, key, 2).in_order);
+    pool.erase(first);
+    pool.compact();
+    auto later = pool.emplace(1U, 20U);
+    while (later.index() != first.index()) {
+        later = pool.emplace(1U, 20U);
+    }
+    pool.compact();
+    while (!sort_some_by(pool, key, 4).in_order) {
+    }
+    numbers order;
+    for (const numbered& each : pool.items()) {
+        if (each.key == 1) {
+            order.push_back(each.number);
+        }
+    }
+    ASSERT_GE(order.size(), 3U);
+    EXPECT_EQ(order[0], 1U);
+    EXPECT_EQ(order[1], 2U);
+}
+
 TEST(sorting_some, keeps_a_changing_store_nearly_in_order) {
     constexpr std::size_t count = 100'000;
     random_source random(36);
