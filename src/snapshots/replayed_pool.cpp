@@ -45,10 +45,6 @@ std::vector<replayed_pool::column> replayed_pool::read_columns(block_reader& fro
         if (next.header.type.encoding == element_encoding::archive) {
             sizes = read_archived_sizes(from, next.header, count);
         } else {
-            from.require_that(count == 0 || size <= next.header.bytes / count, 0,
-                              std::to_string(count) + " objects of " + std::to_string(size) +
-                                  " bytes are expected, and " + std::to_string(next.header.bytes) +
-                                  " bytes are there");
             require_size(from, next.header, count);
         }
         next.contents.resize(next.has_contents() ? count : 0); // no more than there are bytes

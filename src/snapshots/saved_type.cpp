@@ -115,9 +115,10 @@ std::vector<std::uint64_t> read_archived_sizes(block_reader& from, const element
 }
 
 void require_size(const block_reader& from, const elements_header& there, std::size_t count) {
-    // No overflow: the size is that of a type, and there are less than 2^32.
-    const std::uint64_t expected = count * there.type.size;
-    if (there.bytes != expected) {
+    // Not multiplied: where the type is not known, the size is any number.
+    const bool is_right =
+        count == 0 ? there.bytes == 0 : there.bytes % count == 0 && there.bytes / count == there.type.size;
+    if (!is_right) {
         from.refuse(0, std::to_string(count) + " objects of " + std::to_string(there.type.size) +
                            " bytes are expected, and " + std::to_string(there.bytes) + " bytes are there");
     }

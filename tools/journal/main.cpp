@@ -110,10 +110,8 @@ void add_diff(CLI::App& app, command_line& line) {
     command.callback([&line] { line.run = diff; });
     command.footer(
         "Folders are compared frame by frame, from the first one that both have, up to the first that "
-        "differs. "
-        "Their files have the names that snapshot_file_of() and journal_file_of() give. Members are named "
-        "where "
-        "types have a snapshot_layout.\n\n"
+        "differs. Their files have the names that snapshot_file_of() and journal_file_of() give. Members "
+        "are named where types have a snapshot_layout.\n\n"
         "Exit code: 0 when they are the same, as far as both go; 1 when they differ; 2 for another error.\n\n"
         "Examples:\n"
         "  handlepool-journal diff one.snapshot other.snapshot\n"

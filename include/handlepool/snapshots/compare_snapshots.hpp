@@ -18,7 +18,7 @@ struct snapshot_difference {
     std::string part{};   ///< the name of the pool, container or value
     std::string object{}; ///< whose it is, as "#81 generation 5"; empty: the part's as a whole
     /// What differs: a member by its name in the layout, as ".hull", or else "bytes 8 to 11"; of rows with
-    /// the column before it; "position", "parent", "what waits"...
+    /// the column before it; "object", "parent", "slots that wait, number 3"...
     std::string what{};
     std::string first{};  ///< how the first snapshot has it
     std::string second{}; ///< and how the second one does

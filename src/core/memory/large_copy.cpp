@@ -19,14 +19,12 @@ void copy(std::byte* to, std::span<const std::byte> from) noexcept {
     }
 }
 
-constexpr std::size_t line_bytes = 64;
-
 #if defined(__SSE2__) || defined(_M_X64)
 
 /// Whole lines, to memory that begins with one.
 void stream_lines(std::byte* to, std::span<const std::byte> lines) noexcept {
-    constexpr std::size_t registers = line_bytes / sizeof(__m128i);
-    for (std::size_t at = 0; at != lines.size(); at += line_bytes) {
+    constexpr std::size_t registers = cache_line / sizeof(__m128i);
+    for (std::size_t at = 0; at != lines.size(); at += cache_line) {
         const auto* const read = reinterpret_cast<const __m128i*>(lines.data() + at);
         auto* const written = reinterpret_cast<__m128i*>(to + at);
         for (std::size_t i = 0; i != registers; ++i) {
@@ -39,7 +37,7 @@ void stream_lines(std::byte* to, std::span<const std::byte> lines) noexcept {
 
 /// Has the memory read them all at once: between writes it would read one line after the other.
 void fetch(std::span<const std::byte> page) noexcept {
-    for (std::size_t at = 0; at < page.size(); at += line_bytes) {
+    for (std::size_t at = 0; at < page.size(); at += cache_line) {
         prefetch_to_read(reinterpret_cast<std::uintptr_t>(page.data() + at));
     }
 }
@@ -48,8 +46,8 @@ void fetch(std::span<const std::byte> page) noexcept {
 
 void stream(std::byte* to, std::span<const std::byte> from) noexcept {
 #if defined(__SSE2__) || defined(_M_X64)
-    const std::size_t before = (std::min)(-reinterpret_cast<std::uintptr_t>(to) % line_bytes, from.size());
-    const std::size_t lines = (from.size() - before) / line_bytes * line_bytes;
+    const std::size_t before = (std::min)(-reinterpret_cast<std::uintptr_t>(to) % cache_line, from.size());
+    const std::size_t lines = (from.size() - before) / cache_line * cache_line;
     copy(to, from.first(before));
     stream_lines(to + before, from.subspan(before, lines));
     copy(to + before + lines, from.subspan(before + lines));

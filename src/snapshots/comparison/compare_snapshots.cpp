@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "../snapshot_format.hpp"
 #include "compared_column.hpp"
 #include "compared_container.hpp"
 #include "compared_pool.hpp"
@@ -40,7 +39,10 @@ void compare_values(const snapshot_block& first, const snapshot_block& second, d
     };
     const detail::compared_column one = read(first);
     const detail::compared_column other = read(second);
-    detail::column_comparison(one, other, to).compare("", 0, 0, to);
+    const detail::column_comparison both(one, other, to);
+    if (both.have_other_bytes(0, 0)) {
+        both.compare("", 0, 0, to);
+    }
 }
 
 void compare_blocks(const snapshot_block& first, const snapshot_block& second, detail::difference_list& to) {

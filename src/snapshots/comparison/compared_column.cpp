@@ -2,7 +2,6 @@
 #include "compared_column.hpp"
 
 #include <algorithm>
-#include <utility>
 
 namespace handlepool::detail {
 
@@ -34,10 +33,6 @@ compared_column::compared_column(block_reader& from, std::size_t count)
         }
         bytes_ = from.bytes(end);
     } else {
-        from.require_that(count == 0 || header_.type.size <= header_.bytes / count, 0,
-                          std::to_string(count) + " objects of " + std::to_string(header_.type.size) +
-                              " bytes are expected, and " + std::to_string(header_.bytes) +
-                              " bytes are there");
         require_size(from, header_, count);
         bytes_ = from.bytes(header_.bytes);
     }
@@ -67,16 +62,18 @@ column_comparison::column_comparison(const compared_column& first, const compare
     }
 }
 
+bool column_comparison::have_other_bytes(std::size_t first, std::size_t second) const noexcept {
+    return is_comparable_ && !std::ranges::equal(first_.element(first), second_.element(second));
+}
+
 void column_comparison::compare(const std::string& object, std::size_t first, std::size_t second,
                                 difference_list& to) const {
-    if (is_comparable_) {
-        const auto one = first_.element(first);
-        const auto other = second_.element(second);
-        if (!members_.empty()) {
-            compare_members(object, one, other, to);
-        } else if (!std::ranges::equal(one, other)) {
-            compare_bytes(object, one, other, to);
-        }
+    const auto one = first_.element(first);
+    const auto other = second_.element(second);
+    if (members_.empty()) {
+        compare_bytes(object, one, other, to);
+    } else {
+        compare_members(object, one, other, to);
     }
 }
 

@@ -39,6 +39,9 @@ public:
     /// Adds a difference where the types differ: then elements are not compared.
     column_comparison(const compared_column& first, const compared_column& second, difference_list& to);
 
+    /// Else there is nothing to compare, and no object to name.
+    bool have_other_bytes(std::size_t first, std::size_t second) const noexcept;
+    /// Of elements that have other bytes.
     void compare(const std::string& object, std::size_t first, std::size_t second, difference_list& to) const;
 
 private:

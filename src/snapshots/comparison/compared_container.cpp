@@ -101,7 +101,7 @@ private:
         return handles;
     }
     void require_member(const block_reader& from, std::uint64_t number) const {
-        from.require_that(number < handles_.size() || handles_.empty(), 0,
+        from.require_that(number < handles_.size(), 0,
                           "member " + std::to_string(number) + " is named, and there are " +
                               std::to_string(handles_.size()));
     }
@@ -167,9 +167,8 @@ private:
     }
 
     void compare_members() {
-        const bool have_values = first_.values() != nullptr;
         std::optional<column_comparison> values;
-        if (have_values) {
+        if (first_.values() != nullptr) {
             values.emplace(*first_.values(), *second_.values(), to_);
         }
         to_.compare("", "members", first_.handles().size(), second_.handles().size());
@@ -181,7 +180,7 @@ private:
                 to_.add(first_.name_of(handle), "member", said_there, said_missing);
                 continue;
             }
-            if (values) {
+            if (values && values->have_other_bytes(i, *there)) {
                 values->compare(first_.name_of(handle), i, *there, to_);
             }
             if (first_.state().form == container_form::hierarchy) {

@@ -113,10 +113,9 @@ private:
                 to_.add(first_.object_at(i), "object", said_there, said_missing);
                 continue;
             }
-            if (!columns.empty()) {
-                const std::string object = first_.object_at(i);
-                for (const column_comparison& each : columns) {
-                    each.compare(object, i, *there, to_);
+            for (const column_comparison& each : columns) {
+                if (each.have_other_bytes(i, *there)) {
+                    each.compare(first_.object_at(i), i, *there, to_);
                 }
             }
         }
@@ -145,7 +144,9 @@ private:
                     second_.object_at(position));
         } else if (one.placement == other.placement) {
             for (std::size_t i = 0; i != one.places.size(); ++i) {
-                to_.compare(first_.object_at(i), "place", one.places[i], other.places[i]);
+                if (one.places[i] != other.places[i]) {
+                    to_.compare(first_.object_at(i), "place", one.places[i], other.places[i]);
+                }
             }
         }
     }
@@ -156,7 +157,8 @@ private:
         const saved_pool& other = second_.state();
         to_.compare("", "slots in service", one.generations.size(), other.generations.size());
         for (std::size_t i = 0; i != least(one.generations.size(), other.generations.size()); ++i) {
-            if (!lives(one.generations[i]) && !lives(other.generations[i])) {
+            if (one.generations[i] != other.generations[i] && !lives(one.generations[i]) &&
+                !lives(other.generations[i])) {
                 to_.compare("", "generation of slot " + std::to_string(i), one.generations[i],
                             other.generations[i]);
             }

@@ -31,10 +31,9 @@ HANDLEPOOL_EXPORT void end_stream() noexcept;
 template <class Visit>
 void copy_past_caches(std::byte* to, std::span<const std::byte> from, Visit visit) noexcept {
     constexpr std::size_t piece_bytes = 2048;
-    constexpr std::size_t line_bytes = 64;
     while (!from.empty()) {
         // From the second piece on, each begins where a line does: it is read twice.
-        const std::size_t size = piece_bytes - reinterpret_cast<std::uintptr_t>(from.data()) % line_bytes;
+        const std::size_t size = piece_bytes - reinterpret_cast<std::uintptr_t>(from.data()) % cache_line;
         const auto piece = from.first(least(size, from.size()));
         visit(piece);
         stream(to, piece);
