@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 # usage: ci/all.sh
 #
-# What ci/check.sh leaves out: the other compiler with and without sanitizers, models, the stress scenarios and the shipped traces,
-# shared libraries, a machine without packages, fuzzing, other compilers and platforms. Each is a job of .github/workflows/ci.yml
-# too. It needs root, and takes some two hours on two cores.
+# What ci/check.sh leaves out: all tests under the sanitizers, the other compiler with and without them, models, the stress
+# scenarios and the shipped traces, shared libraries, a machine without packages, fuzzing, other compilers and platforms. Each is a
+# job of .github/workflows/ci.yml too. It needs root, and takes some three hours on two cores.
 #
 # examples:
 #   ci/check.sh && ci/all.sh
@@ -20,6 +20,10 @@ replay_traces() {
     done
 }
 
+step "clang++-19, AddressSanitizer, LeakSanitizer and UndefinedBehaviorSanitizer"
+ci/asan.sh clang++-19 10
+step "clang++-19, ThreadSanitizer"
+ci/tsan.sh clang++-19 10
 step "g++, contracts checked"
 CXX=g++ ci/test.sh
 step "g++, AddressSanitizer, LeakSanitizer and UndefinedBehaviorSanitizer"

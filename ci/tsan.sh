@@ -1,16 +1,18 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# usage: ci/tsan.sh [COMPILER [SECONDS]]
+# usage: ci/tsan.sh [COMPILER [SECONDS [PROGRAMS...]]]
 #
 # Runs the controls, all tests that have threads and all stress scenarios under ThreadSanitizer, oneTBB included,
 # without a suppression. The controls are programs with a planted race each: one that is not reported fails the run.
 #
 #   COMPILER  g++, the default, or clang++-19
 #   SECONDS   of the scenarios; 60 by default
+#   PROGRAMS  of tests, and handlepool-stress for the scenarios; all by default
 #
 # examples:
 #   ci/tsan.sh
 #   ci/tsan.sh clang++-19 30
+#   ci/tsan.sh clang++-19 30 handlepool_service_tests handlepool-stress
 set -euo pipefail
 . "$(dirname "$0")/tools/common.sh"
 . "$(dirname "$0")/tools/sanitizer.sh"
@@ -18,12 +20,13 @@ cd "$project"
 
 compiler=${1:-g++}
 seconds=${2:-60}
+programs=("${@:3}")
 require_compiler "$compiler"
 require_number SECONDS "$seconds"
-refuse_arguments "${@:3}"
+require_programs
 
 ci/tools/install.sh "$compiler" chromium
 ci/tools/onetbb_tsan.sh "$compiler"
 export TSAN_OPTIONS=atexit_sleep_ms=0 # saves a second a process
 scenario_options=(--alive 5000)
-sanitized_tests tsan "$compiler" "$seconds" -D TBB_DIR="$PWD/build/onetbb-tsan-$compiler/lib/cmake/TBB"
+sanitized_tests tsan -D TBB_DIR="$PWD/build/onetbb-tsan-$compiler/lib/cmake/TBB"
