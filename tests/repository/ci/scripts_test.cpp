@@ -53,7 +53,8 @@ TEST_F(scripts, say_what_is_wrong_with_their_arguments_and_do_nothing_else) {
         {"asan.sh", {"g++", "0"}, "SECONDS is '0', and must be a number from 1 on"},
         {"asan.sh",
          {"g++", "5", "handlepool_tests", "stress"},
-         "PROGRAM is 'stress', and must be handlepool-stress or a program of tests, such as handlepool_tests"},
+         "PROGRAM is 'stress', and must be handlepool-stress or a program of tests, such as "
+         "handlepool_tests"},
         {"bench.sh", {"--json"}, "--json needs a value"},
         {"bench.sh", {"--rounds", "9", "more"}, "unexpected argument 'more'"},
         {"coherence.sh", {"--picture"}, "--picture needs a value"},
