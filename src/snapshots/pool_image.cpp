@@ -39,12 +39,12 @@ pool_image::pool_image(const saved_pool& pool, const pool_limits_of_snapshot& li
         state_.all_slots.push_back(
             {.generation = generation, .role = slot_role::retired}); // unless it is named
     }
-    const auto give = [this](const slot_list& slots, slot_role role) {
+    const auto give = [this](std::span<const std::uint32_t> slots, slot_role role) {
         for (const std::uint32_t slot : slots) {
             state_.all_slots[slot].role = role;
         }
     };
-    give(pool.owners, slot_role::object);
+    give(pool.owners.all(), slot_role::object);
     give(pool.reserved, slot_role::reserved);
     give(pool.waiting, slot_role::waiting);
     give(pool.allocator.claimed, slot_role::claimed);
@@ -67,24 +67,27 @@ saved_pool pool_image::describe() const {
     pool.id = *limits_.id;
     pool.fresh_generation = numbers.fresh_generation;
     pool.turn = numbers.turn;
-    pool.generations.reserve(state_.all_slots.size());
-    pool.owners.reserve(numbers.objects);
+    std::vector<std::uint32_t>& generations = pool.generations.own();
+    std::vector<std::uint32_t>& owners = pool.owners.own();
+    generations.reserve(state_.all_slots.size());
+    owners.reserve(numbers.objects);
     for (std::uint32_t slot = 0; slot != in_service(); ++slot) {
-        pool.generations.push_back(generation(slot));
+        generations.push_back(generation(slot));
         if (has_object(slot)) {
-            pool.owners.push_back(slot);
+            owners.push_back(slot);
         } else if (is_reserved(slot)) {
             pool.reserved.push_back(slot);
         } else if (is(slot, slot_role::returned)) {
             pool.allocator.returned.push_back(slot);
         }
     }
-    std::sort(pool.owners.begin(), pool.owners.end(),
+    std::sort(owners.begin(), owners.end(),
               [this](std::uint32_t one, std::uint32_t other) { return position(one) < position(other); });
     if (*limits_.placement != 0) {
-        pool.places.reserve(numbers.objects);
-        for (const std::uint32_t slot : pool.owners) {
-            pool.places.push_back(position(slot));
+        std::vector<std::uint32_t>& places = pool.places.own();
+        places.reserve(numbers.objects);
+        for (const std::uint32_t slot : owners) {
+            places.push_back(position(slot));
         }
     }
     pool.waiting.assign(state_.waiting.begin() + static_cast<std::ptrdiff_t>(numbers.first_waiting),
@@ -94,7 +97,7 @@ saved_pool pool_image::describe() const {
     pool.allocator.retired = numbers.retired;
     pool.allocator.returned_word = numbers.returned_word;
     pool.allocator.freelist = {
-        .claimed = numbers.claimed_waiting, .waiting = pool.waiting.size(), .fresh = pool.generations.size()};
+        .claimed = numbers.claimed_waiting, .waiting = pool.waiting.size(), .fresh = generations.size()};
     return pool;
 }
 

@@ -23,20 +23,15 @@ constexpr std::uint64_t pool_header_bytes = 12 * sizeof(std::uint32_t) + 2 * siz
 
 constexpr std::uint32_t last_placement = 2;
 
-std::uint32_t count_of(const std::vector<std::uint32_t>& list) noexcept {
+std::uint32_t count_of(std::span<const std::uint32_t> list) noexcept {
     return static_cast<std::uint32_t>(list.size());
 }
 
 /// In the order in which they are written.
 auto lists_of(const saved_pool& pool) noexcept {
-    return std::array{&pool.generations,
-                      &pool.owners,
-                      &pool.places,
-                      &pool.reserved,
-                      &pool.waiting,
-                      &pool.allocator.claims,
-                      &pool.allocator.claimed,
-                      &pool.allocator.returned};
+    return std::array<std::span<const std::uint32_t>, 8>{
+        pool.generations.all(), pool.owners.all(),     pool.places.all(),      pool.reserved,
+        pool.waiting,           pool.allocator.claims, pool.allocator.claimed, pool.allocator.returned};
 }
 
 /// Reads how many there are of something.
@@ -57,7 +52,7 @@ class named_slots {
 public:
     named_slots(block_reader& from, const saved_pool& pool)
         : from_(from), pool_(pool), states_(pool.generations.size()) {
-        std::ranges::transform(pool.generations, states_.begin(), [](std::uint32_t generation) {
+        std::ranges::transform(pool.generations.all(), states_.begin(), [](std::uint32_t generation) {
             return lives(generation) ? slot_state::with_object : slot_state::without_object;
         });
     }
@@ -97,7 +92,7 @@ private:
     std::size_t count_ = 0;
 };
 
-void require_ascending(block_reader& from, const std::vector<std::uint32_t>& list, std::uint64_t limit,
+void require_ascending(block_reader& from, std::span<const std::uint32_t> list, std::uint64_t limit,
                        std::string_view what) {
     std::uint64_t least = 0;
     for (std::size_t i = 0; i != list.size(); ++i) {
@@ -120,14 +115,15 @@ std::size_t read_generations(block_reader& from, saved_pool& pool, const pool_li
     const auto is_wrong = [=](std::uint32_t generation) { return generation < least || generation > most; };
     std::size_t living = 0;
     std::size_t wrong = 0;
-    for (const std::uint32_t generation : pool.generations) { // without a branch: all at once
+    const std::span generations = pool.generations.all();
+    for (const std::uint32_t generation : generations) { // without a branch: all at once
         living += lives(generation) ? 1U : 0U;
         wrong += is_wrong(generation) ? 1U : 0U;
     }
     if (wrong != 0) {
-        const auto first = std::ranges::find_if(pool.generations, is_wrong);
-        from.refuse(static_cast<std::size_t>(pool.generations.end() - first) * sizeof *first,
-                    "slot " + std::to_string(first - pool.generations.begin()) + " has generation " +
+        const auto first = std::ranges::find_if(generations, is_wrong);
+        from.refuse(static_cast<std::size_t>(generations.end() - first) * sizeof *first,
+                    "slot " + std::to_string(first - generations.begin()) + " has generation " +
                         std::to_string(*first) + "; allowed are " + std::to_string(least) + " to " +
                         std::to_string(most));
     }
@@ -143,8 +139,8 @@ std::string_view name_of_placement(std::uint32_t placement) noexcept {
 
 std::uint64_t bytes_of(const saved_pool& pool) noexcept {
     std::uint64_t numbers = 0;
-    for (const auto* const list : lists_of(pool)) {
-        numbers += list->size();
+    for (const std::span<const std::uint32_t> list : lists_of(pool)) {
+        numbers += list.size();
     }
     return pool_header_bytes + numbers * sizeof(std::uint32_t);
 }
@@ -154,8 +150,8 @@ void write(snapshot_writer& to, const saved_pool& pool) {
     to.number(pool.placement);
     to.number(pool.id);
     to.number(pool.fresh_generation);
-    to.number(count_of(pool.generations));
-    to.number(count_of(pool.owners));
+    to.number(count_of(pool.generations.all()));
+    to.number(count_of(pool.owners.all()));
     to.number(count_of(pool.reserved));
     to.number(count_of(pool.waiting));
     to.number(count_of(pool.allocator.claims));
@@ -164,8 +160,8 @@ void write(snapshot_writer& to, const saved_pool& pool) {
     to.number(static_cast<std::uint32_t>(pool.allocator.returned_word));
     to.number(pool.turn);
     to.number(pool.allocator.freelist.claimed);
-    for (const auto* const list : lists_of(pool)) {
-        to.numbers(*list);
+    for (const std::span<const std::uint32_t> list : lists_of(pool)) {
+        to.numbers(list);
     }
 }
 
@@ -217,10 +213,10 @@ saved_pool read_saved_pool(block_reader& from, const pool_limits_of_snapshot& li
     }
     named_slots named(from, pool);
     from.numbers(objects, pool.owners);
-    named.add(pool.owners, slot_state::with_object, "object: ");
+    named.add(pool.owners.all(), slot_state::with_object, "object: ");
     if (pool.placement != 0) {
         from.numbers(objects, pool.places);
-        require_ascending(from, pool.places, limits.places, "place");
+        require_ascending(from, pool.places.all(), limits.places, "place");
     }
     from.numbers(reserved, pool.reserved);
     named.add(pool.reserved, slot_state::without_object, "reserved: ");

@@ -231,6 +231,18 @@ void block_reader::numbers(std::uint64_t count, std::vector<std::uint32_t>& out)
     }
 }
 
+void block_reader::numbers(std::uint64_t count, number_list& out) {
+    require_left(count, sizeof(std::uint32_t));
+    const std::byte* const first = block_.payload.data() + position_;
+    if (std::endian::native != std::endian::little ||
+        reinterpret_cast<std::uintptr_t>(first) % alignof(std::uint32_t) != 0) {
+        numbers(count, out.own());
+        return;
+    }
+    out.refer_to({reinterpret_cast<const std::uint32_t*>(first), static_cast<std::size_t>(count)});
+    bytes(count * sizeof(std::uint32_t));
+}
+
 void block_reader::refuse(std::size_t back, std::string_view problem) const {
     throw_invalid(block_.source, block_.offset + position_ - back, block_.name, problem);
 }

@@ -11,9 +11,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -121,6 +124,29 @@ TEST(saved_pool, is_what_was_written) {
     EXPECT_EQ(read.allocator.freelist.fresh, 7U) << "as many as are in service";
 }
 
+/// A list that can be read where it lies isn't copied; the bytes of a file can be anywhere.
+TEST(saved_pool, is_the_same_wherever_its_bytes_are) {
+    const detail::saved_pool pool = pool_of_each_kind();
+    const snapshot_bytes bytes = snapshot_of(pool);
+    for (std::size_t offset = 0; offset != 8; ++offset) {
+        SCOPED_TRACE(offset);
+        snapshot_bytes elsewhere(offset + bytes.size());
+        const std::span there = std::span(elsewhere).subspan(offset);
+        std::ranges::copy(bytes, there.begin());
+        const detail::snapshot_blocks blocks(there, "made");
+        detail::block_reader from(blocks.all().front());
+        detail::saved_pool read = read_saved_pool(from, limits_of_pool);
+        EXPECT_EQ(read.generations, pool.generations);
+        EXPECT_EQ(read.owners, pool.owners);
+        EXPECT_EQ(read.places, pool.places);
+        const bool in_place = std::as_bytes(read.owners.all()).data() == there.data() + owners_at;
+        EXPECT_EQ(in_place, std::endian::native == std::endian::little && offset % 4 == 0);
+        read.forget_bytes();
+        const bool let_go = std::as_bytes(read.owners.all()).data() != there.data() + owners_at;
+        EXPECT_TRUE(let_go);
+    }
+}
+
 TEST(saved_pool, is_of_the_kind_that_is_expected) {
     EXPECT_EQ(refusal_of([](auto& pool) { pool.widths = 0x0010'1821; }),
               at_byte(header_at, "the handles have 33, 24, 16 and 0 bits for index, generation, pool id and "
@@ -155,9 +181,9 @@ TEST(saved_pool, may_be_of_any_kind_where_none_is_expected) {
 }
 
 TEST(saved_pool, has_no_more_than_there_can_be) {
-    EXPECT_EQ(refusal_of([](auto& pool) { pool.generations.resize(9); }),
+    EXPECT_EQ(refusal_of([](auto& pool) { pool.generations.own().resize(9); }),
               at_byte(header_at + 16, "9 slots are in service; here there are 8 at most"));
-    EXPECT_EQ(refusal_of([](auto& pool) { pool.owners.resize(5); }),
+    EXPECT_EQ(refusal_of([](auto& pool) { pool.owners.own().resize(5); }),
               at_byte(header_at + 20, "5 objects; here there are 4 at most"));
     EXPECT_EQ(refusal_of([](auto& pool) { pool.reserved.resize(8); }),
               at_byte(header_at + 24, "8 slots are reserved; here there are 7 at most"));
@@ -174,7 +200,7 @@ TEST(saved_pool, has_no_more_than_there_can_be) {
 }
 
 TEST(saved_pool, has_a_generation_in_each_slot) {
-    EXPECT_EQ(refusal_of([](auto& pool) { pool.generations[3] = 5; }),
+    EXPECT_EQ(refusal_of([](auto& pool) { pool.generations.own()[3] = 5; }),
               at_byte(generations_at + 3 * 4, "slot 3 has generation 5; allowed are 0 to 4"));
     EXPECT_EQ(refusal_of([](auto& pool) {
                   pool.fresh_generation = 2;
@@ -182,18 +208,18 @@ TEST(saved_pool, has_a_generation_in_each_slot) {
               }),
               at_byte(generations_at + 4 * 4, "slot 4 has generation 1; allowed are 2 to 4"))
         << "the first one is told";
-    EXPECT_EQ(refusal_of([](auto& pool) { pool.generations[3] = 1; }),
+    EXPECT_EQ(refusal_of([](auto& pool) { pool.generations.own()[3] = 1; }),
               at_byte(owners_at, "3 slots are of an object by the generation, and 2 objects are there"));
-    EXPECT_EQ(refusal_of([](auto& pool) { pool.generations[0] = 2; }),
+    EXPECT_EQ(refusal_of([](auto& pool) { pool.generations.own()[0] = 2; }),
               at_byte(owners_at, "1 slot is of an object by the generation, and 2 objects are there"));
 }
 
 TEST(saved_pool, names_objects_slots_once_and_by_their_generations) {
-    EXPECT_EQ(refusal_of([](auto& pool) { pool.owners[1] = 7; }),
+    EXPECT_EQ(refusal_of([](auto& pool) { pool.owners.own()[1] = 7; }),
               at_byte(owners_at + 4, "object: slot 7 is not among the 7 in service"));
-    EXPECT_EQ(refusal_of([](auto& pool) { pool.owners[1] = 2; }),
+    EXPECT_EQ(refusal_of([](auto& pool) { pool.owners.own()[1] = 2; }),
               at_byte(owners_at + 4, "object: slot 2 is named twice"));
-    EXPECT_EQ(refusal_of([](auto& pool) { pool.owners[0] = 3; }),
+    EXPECT_EQ(refusal_of([](auto& pool) { pool.owners.own()[0] = 3; }),
               at_byte(owners_at, "object: slot 3 has generation 2, which is that of no object"));
 }
 
@@ -217,11 +243,11 @@ TEST(saved_pool, names_each_other_slot_once_and_by_its_generation) {
 }
 
 TEST(saved_pool, has_places_in_ascending_order) {
-    EXPECT_EQ(refusal_of([](auto& pool) { pool.places[1] = 10; }),
+    EXPECT_EQ(refusal_of([](auto& pool) { pool.places.own()[1] = 10; }),
               at_byte(places_at + 4, "place 10 is not from 1 to before 10"));
     EXPECT_EQ(refusal_of([](auto& pool) { pool.places = {4, 4}; }),
               at_byte(places_at + 4, "place 4 is not from 5 to before 10"));
-    EXPECT_EQ(refusal_of([](auto& pool) { pool.places[0] = 10; }),
+    EXPECT_EQ(refusal_of([](auto& pool) { pool.places.own()[0] = 10; }),
               at_byte(places_at, "place 10 is not from 0 to before 10"));
 }
 

@@ -127,10 +127,10 @@ public:
     }
     template <detail::savable_container Container, detail::upgrade_step_like Step,
               detail::upgrade_step_like... Steps>
-    void add(std::string_view name, Container& container, Step step, Steps... steps) {
+    void add(std::string_view name, Container& container, Step first, Steps... rest) {
         own_whole(
-            detail::make_container_entry(std::string(name), container, detail::no_archive(), step, steps...),
-            [&] { whole_.add(name, container, std::move(step), std::move(steps)...); });
+            detail::make_container_entry(std::string(name), container, detail::no_archive(), first, rest...),
+            [&] { whole_.add(name, container, std::move(first), std::move(rest)...); });
     }
     template <detail::savable_container Container,
               detail::archive_of<typename detail::container_contents<Container>::value_type> Archive,

@@ -107,21 +107,22 @@ public:
 private:
     /// Those without objects.
     static void restore_slots(parts_type& parts, const saved_pool& pool, std::size_t in_service) noexcept {
+        const std::span generations = pool.generations.all();
         for (std::uint32_t i = 0; i != in_service; ++i) {
-            if (i < pool.generations.size() && lives(pool.generations[i])) {
+            if (i < generations.size() && lives(generations[i])) {
                 continue; // comes with its object
             }
             const slot_index slot{i};
             tag_type tag{};
-            if (i < pool.generations.size() && pool.generations[i] != pool.fresh_generation) {
-                tag = layout::make_tag(pool.id, pool.generations[i]);
+            if (i < generations.size() && generations[i] != pool.fresh_generation) {
+                tag = layout::make_tag(pool.id, generations[i]);
             }
             parts.table.restore(
                 slot, {.tag = greatest<tag_type>(tag, parts.table.floor(slot)), .where = location::nowhere});
         }
         for (const std::uint32_t i : pool.reserved) {
             const slot_index slot{i};
-            const tag_type tag = layout::make_tag(pool.id, pool.generations[i]);
+            const tag_type tag = layout::make_tag(pool.id, generations[i]);
             parts.table.restore(slot, {.tag = tag, .where = parts.table.reservation(tag + 1)});
         }
     }
@@ -130,8 +131,8 @@ private:
     template <class LocationAt>
     static void restore_owners(parts_type& parts, const saved_pool& pool, LocationAt location_at) noexcept {
         // What is written below could be the lists themselves, as far as the compiler knows.
-        const std::span owners(pool.owners);
-        const std::span generations(pool.generations);
+        const std::span owners = pool.owners.all();
+        const std::span generations = pool.generations.all();
         const tag_type id = pool.id;
         for (std::size_t i = 0; i != owners.size(); ++i) {
             const slot_index slot{owners[i]};
@@ -156,7 +157,8 @@ private:
     /// Those of a stable pool: compaction has all groups, and offers their holes.
     static void restore_places(parts_type& parts, const saved_pool& pool) noexcept {
         constexpr std::size_t size = placement::places::group_size;
-        const std::size_t groups = pool.places.empty() ? 0 : pool.places.back() / size + 1;
+        const std::span places = pool.places.all();
+        const std::size_t groups = places.empty() ? 0 : places.back() / size + 1;
         for (std::size_t i = 0, last = parts.shards.count(); i != last; ++i) {
             parts.newborns.take_from(parts.shards[i].newborns);
         }
@@ -164,8 +166,8 @@ private:
         for (std::size_t group = 0, last = greatest(groups, parts.newborns.groups()); group != last;
              ++group) {
             typename placement::places::group_state state;
-            for (; next != pool.places.size() && pool.places[next] / size == group; ++next) {
-                state.promoted |= std::uint64_t{1} << pool.places[next] % size;
+            for (; next != places.size() && places[next] / size == group; ++next) {
+                state.promoted |= std::uint64_t{1} << places[next] % size;
             }
             if (group < groups) {
                 state.offers = {.taken = state.promoted, .is_owned = true, .is_touched = true};

@@ -16,6 +16,7 @@
 #include <span>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace handlepool::detail {
 
@@ -73,12 +74,13 @@ private:
     template <class Parts>
     static void add_slots(const Parts& parts, saved_pool& pool) {
         const std::size_t in_service = parts.allocator.list().fresh();
-        pool.generations.resize(in_service);
+        std::vector<std::uint32_t>& generations = pool.generations.own();
+        generations.resize(in_service);
         pool.reserved.clear();
         for (std::uint32_t i = 0; i != in_service; ++i) {
             const slot_index slot{i};
             const auto words = parts.table.words_of(slot);
-            pool.generations[i] = generation_of(parts.table.tag_or_fresh(words, parts.fresh_tag));
+            generations[i] = generation_of(parts.table.tag_or_fresh(words, parts.fresh_tag));
             if (parts.table.is_reserved(words, parts.fresh_tag)) {
                 pool.reserved.push_back(i);
             }
@@ -86,20 +88,22 @@ private:
     }
     template <class Parts>
     static void add_objects(const Parts& parts, saved_pool& pool) {
-        pool.places.clear();
+        std::vector<std::uint32_t>& owners = pool.owners.own();
+        std::vector<std::uint32_t>& places = pool.places.own();
+        places.clear();
         if constexpr (std::is_same_v<placement, dense_placement>) {
-            pool.owners.resize(parts.objects.size());
+            owners.resize(parts.objects.size());
             for (std::uint32_t i = 0, size = parts.objects.size(); i != size; ++i) {
-                pool.owners[i] = raw(parts.objects.owner(dense_position{i}));
+                owners[i] = raw(parts.objects.owner(dense_position{i}));
             }
         } else {
-            pool.owners.clear();
-            pool.owners.reserve(parts.promoted());
-            pool.places.reserve(parts.promoted());
+            owners.clear();
+            owners.reserve(parts.promoted());
+            places.reserve(parts.promoted());
             for (std::size_t group = 0, last = parts.newborns.groups(); group != last; ++group) {
                 parts.newborns.for_each_promoted(group, [&](nursery_position place) {
-                    pool.places.push_back(raw(place));
-                    pool.owners.push_back(raw(parts.table.slot_of(parts.newborns.owner(place))));
+                    places.push_back(raw(place));
+                    owners.push_back(raw(parts.table.slot_of(parts.newborns.owner(place))));
                 });
             }
         }

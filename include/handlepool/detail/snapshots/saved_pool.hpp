@@ -5,6 +5,7 @@
 #include <handlepool/detail/captures/allocator_state.hpp>
 #include <handlepool/detail/snapshots/snapshot_reader.hpp>
 #include <handlepool/detail/snapshots/snapshot_writer.hpp>
+#include <handlepool/detail/time/number_list.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -37,12 +38,19 @@ struct HANDLEPOOL_EXPORT saved_pool {
     std::uint32_t fresh_generation = 0; // of slots that no object has had
     std::uint64_t turn = 0;             // which shard comes first in a compaction with a budget
 
-    std::vector<std::uint32_t> generations; // of the slots in service
-    std::vector<std::uint32_t> owners;      // slots of the objects, by position
-    std::vector<std::uint32_t> places;      // of the objects, ascending; none in a dense pool
-    std::vector<std::uint32_t> reserved;    // slots, ascending
-    std::vector<std::uint32_t> waiting;     // slots, in the order in which they come
-    allocator_state allocator;              // of those that don't wait
+    number_list generations;             // of the slots in service
+    number_list owners;                  // slots of the objects, by position
+    number_list places;                  // of the objects, ascending; none in a dense pool
+    std::vector<std::uint32_t> reserved; // slots, ascending
+    std::vector<std::uint32_t> waiting;  // slots, in the order in which they come
+    allocator_state allocator;           // of those that don't wait
+
+    /// Lists that lie in the bytes of a snapshot have their own memory again, with anything in it.
+    void forget_bytes() noexcept {
+        for (number_list* const each : {&generations, &owners, &places}) {
+            each->own();
+        }
+    }
 };
 
 /// "dense", "stable", "recycling" or "unknown".
@@ -71,8 +79,8 @@ HANDLEPOOL_EXPORT std::uint64_t bytes_of(const saved_pool& pool) noexcept;
 HANDLEPOOL_EXPORT void write(snapshot_writer& to, const saved_pool& pool);
 
 /// Reads a pool up to its objects, and verifies that it is one: each slot is in one place and has a
-/// generation that fits there. Its lists lie in those of `memory`, where these suffice. Throws
-/// invalid_snapshot and std::bad_alloc.
+/// generation that fits there. Its lists lie in the payload or in those of `memory`, where these suffice.
+/// Throws invalid_snapshot and std::bad_alloc.
 HANDLEPOOL_EXPORT saved_pool read_saved_pool(block_reader& from, const pool_limits_of_snapshot& limits,
                                              saved_pool memory = {});
 

@@ -119,6 +119,7 @@ public:
     void unlock(bool loaded) noexcept override {
         merged_ = {};
         objects_.forget(loaded);
+        pool_.forget_bytes();
         cut_.reset();
     }
 

@@ -4,6 +4,7 @@
 #include <handlepool/detail/base/config.hpp>
 #include <handlepool/detail/snapshots/block_kind.hpp>
 #include <handlepool/detail/time/little_endian.hpp>
+#include <handlepool/detail/time/number_list.hpp>
 #include <handlepool/snapshots/invalid_snapshot.hpp>
 
 #include <concepts>
@@ -89,6 +90,8 @@ public:
     /// The next numbers, in place of those in `out`. Throws std::bad_alloc, too; in both cases `out` is as it
     /// was.
     void numbers(std::uint64_t count, std::vector<std::uint32_t>& out);
+    /// The same, but they stay where they are if numbers of this machine can lie there.
+    void numbers(std::uint64_t count, number_list& out);
 
     /// So many bytes are left.
     std::uint64_t left() const noexcept { return block_.payload.size() - position_; }
