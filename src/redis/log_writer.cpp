@@ -13,6 +13,9 @@ namespace {
 
 constexpr std::size_t stored_piece_bytes = std::size_t{1} << 20;
 
+constexpr auto shortest_pause = std::chrono::milliseconds(20); // after an error, before the next piece
+constexpr auto longest_pause = std::chrono::seconds(1);
+
 std::string_view text_in(const std::vector<std::byte>& bytes, std::size_t from, std::size_t size) noexcept {
     return {reinterpret_cast<const char*>(bytes.data()) + from, size};
 }
@@ -31,7 +34,9 @@ void log_writer::begin(std::unique_ptr<published_world> world) {
     world_ = std::move(world);
     if (lease_.frame) {
         end_ = world_->position();
-        snapshot_frame_ = lease_.snapshot_frame;
+        if (lease_.snapshot_layout == world_->layout()) { // else deltas don't lead on from that snapshot
+            snapshot_frame_ = lease_.snapshot_frame;
+        }
     }
 }
 
@@ -43,22 +48,19 @@ log_writer::clock::time_point log_writer::step() {
     if (delta != nullptr) {
         append(*delta);
     }
-    if (upload_) {
-        go_on_with_upload();
-    } else if (is_snapshot_due()) {
-        begin_upload();
+    if ((upload_ || is_snapshot_due()) && clock::now() >= upload_from_) {
+        upload_or_put_off();
     } else if (delta == nullptr && clock::now() >= renewal_) {
         accept(log_.renew(lease_));
     }
-    return upload_ || is_snapshot_due() ? clock::now() : renewal_;
+    return upload_ || is_snapshot_due() ? std::min(upload_from_, renewal_) : renewal_;
 }
 
 void log_writer::release() {
     const log_answer answer = log_.release(lease_);
-    if (answer.type == log_answer::kind::fenced && answer.text.empty()) {
-        return; // it was done, and the answer lost: nobody else gives it up
+    if (answer.type != log_answer::kind::released) { // else it was done, and the answer lost
+        accept(answer);
     }
-    accept(answer);
 }
 
 void log_writer::begin_again() noexcept {
@@ -105,7 +107,8 @@ void log_writer::begin_upload() {
     std::vector<std::byte> bytes = world_->save();
     stored_snapshot stored{.key = log_.new_snapshot_key(world_->position().frame),
                            .bytes = bytes.size(),
-                           .position = world_->position()};
+                           .position = world_->position(),
+                           .layout = world_->layout()};
     upload_ = upload{.stored = std::move(stored), .bytes = std::move(bytes)};
 }
 
@@ -121,8 +124,13 @@ void log_writer::go_on_with_upload() {
         }
         return;
     }
-    if (!accept(log_.publish(lease_, current.stored, end_))) {
-        begin_again();
+    const log_answer answer = log_.publish(lease_, current.stored, end_);
+    if (!accept(answer)) {
+        if (answer.type == log_answer::kind::lost) {
+            upload_.reset();
+        } else {
+            begin_again();
+        }
         return;
     }
     snapshot_frame_ = current.stored.position.frame;
@@ -132,8 +140,27 @@ void log_writer::go_on_with_upload() {
     upload_.reset();
 }
 
+void log_writer::upload_or_put_off() {
+    try {
+        if (upload_) {
+            go_on_with_upload();
+        } else {
+            begin_upload();
+        }
+    } catch (const redis_error& error) {
+        upload_problem_ = error.what();
+        pause_ = std::clamp<clock::duration>(pause_ * 2, shortest_pause, longest_pause);
+        upload_from_ = clock::now() + pause_;
+        throw;
+    }
+    if (!upload_) {
+        upload_problem_.clear();
+        pause_ = {};
+    }
+}
+
 bool log_writer::accept(const log_answer& answer) {
-    if (answer.type == log_answer::kind::fenced) {
+    if (answer.type == log_answer::kind::fenced || answer.type == log_answer::kind::released) {
         throw_exception(lease_lost(
             "the lease " + lease_.id + " is over; " +
             (answer.text.empty() ? "nobody has one now" : "the one of now is " + printable(answer.text))));

@@ -50,6 +50,9 @@ public:
     /// Where the log ends for certain; nothing before it was begun.
     std::optional<frame_position> end() const noexcept { return end_; }
 
+    /// Why the last try to send a snapshot has failed, until one does not.
+    const std::string& problem() const noexcept { return upload_problem_; }
+
 private:
     /// A snapshot on its way.
     struct upload {
@@ -65,6 +68,8 @@ private:
     bool is_snapshot_due() const noexcept;
     void begin_upload();
     void go_on_with_upload();
+    /// One of the two. An error puts off the next try, ever longer, while deltas go on.
+    void upload_or_put_off();
     /// Returns whether it was done; else the log is not as it should be. Throws lease_lost.
     bool accept(const log_answer& answer);
 
@@ -76,6 +81,9 @@ private:
     std::optional<frame_position> end_;
     std::optional<std::uint64_t> snapshot_frame_; // of the log's last one, whoever made it
     std::optional<upload> upload_;
+    clock::time_point upload_from_; // no earlier,
+    clock::duration pause_{};       // because of the last error
+    std::string upload_problem_;
     clock::time_point renewal_; // when it is due
 };
 

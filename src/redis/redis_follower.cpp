@@ -32,8 +32,13 @@ struct redis_follower::state {
 
     /// Nothing if the log was not begun, or problem says what is wrong with its snapshot.
     std::optional<frame_message> join() {
-        const auto stored = log.snapshot();
+        auto stored = log.snapshot();
         if (!stored) {
+            return std::nullopt;
+        }
+        if (stored->key == dead_end) {
+            problem = name + ": the deltas behind the snapshot of frame " +
+                      std::to_string(stored->position.frame) + " are not there";
             return std::nullopt;
         }
         const std::string which = name + ": the snapshot of frame " + std::to_string(stored->position.frame);
@@ -48,6 +53,7 @@ struct redis_follower::state {
             return std::nullopt;
         }
         position = stored->position;
+        joined = std::move(stored->key);
         return frame_message{.is_snapshot = true, .frame = position->frame, .bytes = std::move(*bytes)};
     }
 
@@ -68,9 +74,11 @@ struct redis_follower::state {
         }
         if (!delta || detail::history_after(position->history, delta->bytes) != delta->position.history) {
             position.reset();
+            dead_end = std::exchange(joined, {});
             return join();
         }
         position = delta->position;
+        joined.clear();
         return frame_message{.frame = position->frame, .bytes = std::move(delta->bytes)};
     }
 
@@ -78,6 +86,8 @@ struct redis_follower::state {
     std::string name;
     redis_follower_options options;
     std::optional<detail::frame_position> position; // of the last message
+    std::string joined;                             // the snapshot's key, if that was the last message
+    std::string dead_end;                           // the one from which there was no way on
     std::string problem;
 };
 
@@ -115,6 +125,7 @@ std::optional<frame_message> redis_follower::next(std::chrono::milliseconds time
 }
 
 bool redis_follower::follow(replica& world, std::chrono::milliseconds timeout) {
+    const auto until = detail::time_after(timeout);
     const auto message = next(timeout);
     if (!message) {
         return false;
@@ -128,6 +139,7 @@ bool redis_follower::follow(replica& world, std::chrono::milliseconds timeout) {
             throw;
         }
         state_->problem = error.what();
+        std::this_thread::sleep_until(std::min(until, follower_clock::now() + time_to_try_again));
         return false;
     } catch (...) {
         rejoin();
@@ -157,6 +169,7 @@ std::optional<redis_lease> redis_follower::try_take_over(std::string_view holder
 
 void redis_follower::rejoin() noexcept {
     state_->position.reset();
+    state_->dead_end.clear();
 }
 
 std::optional<std::uint64_t> redis_follower::frame() const noexcept {

@@ -20,7 +20,8 @@ namespace {
 // on it. KEYS are the log, the lease, the frames, and for some a snapshot.
 
 // If nobody has the lease, and the log ends there: frame, history, holder, milliseconds, a random text. The
-// answer has the frame of the snapshot that followers can begin with.
+// answer has frame and layout of the snapshot, if followers can begin with it, and go on: all of it is there,
+// and so is the entry of its frame, with all behind it. One of frame 0 has none.
 constexpr std::string_view take_script = R"(
     if redis.call('EXISTS', KEYS[2]) == 1 then return {'held'} end
     local log = redis.call('HMGET', KEYS[1], 'frame', 'history')
@@ -29,9 +30,19 @@ constexpr std::string_view take_script = R"(
     local id = token .. '-' .. ARGV[5]
     redis.call('SET', KEYS[2], id, 'PX', ARGV[4])
     redis.call('HSET', KEYS[1], 'lease', id, 'holder', ARGV[3], 'connection', '0')
-    local snapshot = redis.call('HMGET', KEYS[1], 'snapshot', 'snapshot_frame')
-    local is_there = snapshot[1] and redis.call('EXISTS', snapshot[1]) == 1
-    return {'done', token, id, is_there and snapshot[2] or ''}
+    local snapshot = redis.call('HMGET', KEYS[1], 'snapshot', 'snapshot_bytes', 'snapshot_frame', 'snapshot_layout')
+    local frame = snapshot[3]
+    if not snapshot[1] or not snapshot[4] or redis.call('STRLEN', snapshot[1]) ~= tonumber(snapshot[2]) then
+        return {'done', token, id, '', ''}
+    end
+    if frame ~= ARGV[1] then
+        local entry = frame == '0' and '1-0' or frame .. '-0'
+        local first = redis.call('XRANGE', KEYS[3], '-', '+', 'COUNT', '1')[1]
+        if #redis.call('XRANGE', KEYS[3], entry, entry) == 0 or frame == '0' and first[1] ~= entry then
+            return {'done', token, id, '', ''}
+        end
+    end
+    return {'done', token, id, frame, snapshot[4]}
 )";
 
 // How all others begin, whose first arguments are the id of the lease, how many milliseconds it lives, and
@@ -39,7 +50,8 @@ constexpr std::string_view take_script = R"(
 // sent it again, and gone on.
 constexpr std::string_view as_holder = R"(
     local log = redis.call('HMGET', KEYS[1], 'lease', 'frame', 'history', 'snapshot', 'snapshot_frame',
-        'connection')
+        'connection', 'token')
+    if not log[1] and log[7] == string.match(ARGV[1], '^%d+') then return {'released', ''} end
     if log[1] ~= ARGV[1] then return {'fenced', log[1] or ''} end
     if tonumber(ARGV[3]) < tonumber(log[6]) then return {'fenced', log[1] .. ' of a later connection'} end
     redis.call('SET', KEYS[2], ARGV[1], 'PX', ARGV[2])
@@ -62,25 +74,25 @@ constexpr std::string_view renew_script = R"(
 // An offset and a piece: one that is sent twice is there once. The server forgets the key in a minute, if no
 // other piece comes.
 constexpr std::string_view store_script = R"(
-    if redis.call('STRLEN', KEYS[4]) < tonumber(ARGV[4]) then return {'other', ''} end
+    if redis.call('STRLEN', KEYS[4]) < tonumber(ARGV[4]) then return {'lost', ''} end
     redis.call('SETRANGE', KEYS[4], ARGV[4], ARGV[5])
     redis.call('EXPIRE', KEYS[4], 60)
     return {'done', ''}
 )";
 
-// A frame and its history, how many bytes there are, and the frame and history where the log ends. If these
-// are empty, it begins with the snapshot: then followers that wait are woken by an entry which leads on from
-// nothing. Somebody may be reading the snapshot before, so it stays for a minute, with its deltas; those
-// before it go.
+// A frame and its history, how many bytes there are, the layout, and the frame and history where the log
+// ends. If these are empty, it begins with the snapshot: then followers that wait are woken by an entry which
+// leads on from nothing. Somebody may be reading the snapshot before, so it stays for a minute, with its
+// deltas; those before it go.
 constexpr std::string_view publish_script = R"(
     if log[4] == KEYS[4] then return {'done', ''} end
-    local begins = ARGV[7] == ''
-    if not begins and (log[2] ~= ARGV[7] or log[3] ~= ARGV[8]) then return {'other', log[2] or ''} end
-    if redis.call('STRLEN', KEYS[4]) ~= tonumber(ARGV[6]) then return {'other', ''} end
+    local begins = ARGV[8] == ''
+    if not begins and (log[2] ~= ARGV[8] or log[3] ~= ARGV[9]) then return {'other', log[2] or ''} end
+    if redis.call('STRLEN', KEYS[4]) ~= tonumber(ARGV[6]) then return {'lost', ''} end
     redis.call('PERSIST', KEYS[4])
     if log[4] then redis.call('EXPIRE', log[4], 60) end
     redis.call('HSET', KEYS[1], 'snapshot', KEYS[4], 'snapshot_bytes', ARGV[6],
-        'snapshot_frame', ARGV[4], 'snapshot_history', ARGV[5])
+        'snapshot_frame', ARGV[4], 'snapshot_history', ARGV[5], 'snapshot_layout', ARGV[7])
     if begins then
         redis.call('DEL', KEYS[3])
         if ARGV[4] ~= '0' then redis.call('XADD', KEYS[3], ARGV[4] .. '-0', 'history', ARGV[5], 'delta', '') end
@@ -98,6 +110,7 @@ constexpr std::string_view release_script = R"(
 )";
 
 constexpr std::size_t piece_bytes = std::size_t{1} << 20;
+constexpr std::size_t longest_name = 255;
 
 std::string text_of(std::uint64_t number) {
     return std::to_string(number);
@@ -123,6 +136,11 @@ redis_log::redis_log(redis_address address, std::string_view name) : address_(st
     if (name.empty() || name.find_first_of("{}") != std::string_view::npos) {
         throw_exception(std::invalid_argument("the name of a log is '" + printable(name) +
                                               "'; it may have no braces, and not be empty"));
+    }
+    if (name.size() > longest_name) {
+        throw_exception(std::invalid_argument("the name of a log has " + std::to_string(name.size()) +
+                                              " bytes; 1 to " + std::to_string(longest_name) +
+                                              " are allowed"));
     }
     if (!is_allowed(address_.timeout)) {
         throw_exception(std::invalid_argument("the time of an address is " +
@@ -229,21 +247,22 @@ std::optional<redis_lease> redis_log::take(std::optional<frame_position> end, st
     const std::string milliseconds = std::to_string(time_to_live.count());
     const std::string random = text_of_hash(new_history());
     const redis_reply reply =
-        call({"EVAL", take_script, "2", log_, lease_, frame, history, holder, milliseconds, random});
+        call({"EVAL", take_script, "3", log_, lease_, frames_, frame, history, holder, milliseconds, random});
     if (reply.list.empty()) {
         refuse_content("no answer to a claim of the lease");
     }
     if (reply.list[0].text != "done") {
         return std::nullopt;
     }
-    const auto token = reply.list.size() == 4 ? number_in(reply.list[1].text) : std::nullopt;
+    const auto token = reply.list.size() == 5 ? number_in(reply.list[1].text) : std::nullopt;
     if (!token) {
         refuse_content("no token of a lease");
     }
     redis_lease lease{.token = *token,
                       .id = reply.list[2].text,
                       .time_to_live = time_to_live,
-                      .snapshot_frame = number_in(reply.list[3].text)};
+                      .snapshot_frame = number_in(reply.list[3].text),
+                      .snapshot_layout = number_in(reply.list[4].text, 16).value_or(0)};
     if (end) {
         lease.frame = end->frame;
         lease.history = end->history;
@@ -271,8 +290,8 @@ log_answer redis_log::publish(const redis_lease& lease, const stored_snapshot& s
                               std::optional<frame_position> end) {
     return call_as_holder(publish_script, lease, snapshot.key,
                           {text_of(snapshot.position.frame), text_of_hash(snapshot.position.history),
-                           text_of(snapshot.bytes), end ? text_of(end->frame) : "",
-                           end ? text_of_hash(end->history) : ""});
+                           text_of(snapshot.bytes), text_of_hash(snapshot.layout),
+                           end ? text_of(end->frame) : "", end ? text_of_hash(end->history) : ""});
 }
 
 log_answer redis_log::release(const redis_lease& lease) {
@@ -298,9 +317,11 @@ log_answer redis_log::call_as_holder(std::string_view script, const redis_lease&
         refuse_content("no answer to the holder of a lease");
     }
     const std::string& said = reply.list[0].text;
-    return {.type = said == "done"     ? log_answer::kind::done
-                    : said == "fenced" ? log_answer::kind::fenced
-                                       : log_answer::kind::other,
+    return {.type = said == "done"       ? log_answer::kind::done
+                    : said == "fenced"   ? log_answer::kind::fenced
+                    : said == "released" ? log_answer::kind::released
+                    : said == "lost"     ? log_answer::kind::lost
+                                         : log_answer::kind::other,
             .text = reply.list[1].text};
 }
 

@@ -33,6 +33,7 @@ struct stored_snapshot {
     std::string key;
     std::uint64_t bytes = 0;
     frame_position position{};
+    std::uint64_t layout = 0; // as replay::layout() has it; not read
 };
 
 /// A frame that is in the log.
@@ -45,8 +46,10 @@ struct logged_delta {
 struct log_answer {
     enum class kind {
         done,
-        fenced, ///< the lease is another's; `text` is its id
-        other   ///< the log ends elsewhere, at the frame in `text`
+        fenced,   ///< the lease is another's; `text` is its id, and empty if nobody has one
+        released, ///< the holder itself has given it up
+        other,    ///< the log ends elsewhere, at the frame in `text`
+        lost      ///< the server has forgotten pieces of the snapshot
     };
     kind type = kind::done;
     std::string text{};

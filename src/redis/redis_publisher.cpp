@@ -117,8 +117,12 @@ private:
         while (!queue_.is_stopped()) {
             try {
                 const auto next = step();
-                note("");
-                queue_.wait_until(next);
+                note(writer_.problem().c_str());
+                if (writer_.end()) {
+                    queue_.wait_until(next);
+                } else {
+                    queue_.pause_until(next); // nothing is sent before a snapshot is there
+                }
             } catch (const redis_error& error) {
                 try_again_after(error.what());
             } catch (const std::bad_alloc&) {

@@ -3,13 +3,16 @@
 #include "replayed_pool.hpp"
 
 #include <handlepool/detail/base/throw_exception.hpp>
+#include <handlepool/detail/snapshots/content_hash.hpp>
 #include <handlepool/detail/snapshots/snapshot_entry.hpp>
 #include <handlepool/detail/snapshots/snapshot_reader.hpp>
 #include <handlepool/detail/snapshots/snapshot_writer.hpp>
+#include <handlepool/detail/text/text.hpp>
 #include <handlepool/snapshots/replay.hpp>
 
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -23,6 +26,15 @@ struct replay::part {
     std::optional<detail::replayed_pool> pool;
     std::vector<std::byte> payload; // of what is no pool
 
+    /// Of what is no pool, deltas have all.
+    std::string layout() const {
+        std::string text = std::to_string(static_cast<std::uint32_t>(kind)) + ' ' + std::to_string(version) +
+                           " '" + detail::printable(name) + "'\n";
+        if (pool) {
+            text += pool->layout();
+        }
+        return text;
+    }
     void write(detail::snapshot_writer& to) const {
         if (pool) {
             pool->write(to, version, name);
@@ -117,6 +129,14 @@ void replay::apply(std::span<const std::byte> delta, std::string_view origin) {
     }
     next.commit();
     frame_ = frames.after;
+}
+
+std::uint64_t replay::layout() const {
+    std::string text;
+    for (const auto& each : parts_) {
+        text += each->layout();
+    }
+    return detail::content_hash_of(std::as_bytes(std::span(text)));
 }
 
 void replay::save(std::vector<std::byte>& out) const {

@@ -7,6 +7,7 @@
 #include <handlepool/detail/base/throw_exception.hpp>
 #include <handlepool/detail/snapshots/saved_pool.hpp>
 #include <handlepool/detail/snapshots/snapshot_entry.hpp>
+#include <handlepool/detail/text/text.hpp>
 
 #include <algorithm>
 #include <exception>
@@ -111,6 +112,19 @@ void replayed_pool::undo() noexcept {
     exchange();
     resize(slots_before_); // which needs no memory: there are more
     image_.undo();
+}
+
+std::string replayed_pool::layout() const {
+    const pool_limits_of_snapshot& limits = image_.limits();
+    std::string text = std::to_string(limits.widths) + ' ' + std::to_string(*limits.placement) + ' ' +
+                       std::to_string(*limits.id) + '\n';
+    for (const column& each : columns_) {
+        saved_type type = each.header.type;
+        type.layout = each.layout;
+        text += std::to_string(static_cast<std::uint32_t>(type.encoding)) + " '" + printable(each.name) +
+                "' " + text_of_type(type) + '\n';
+    }
+    return text;
 }
 
 void replayed_pool::write(snapshot_writer& to, std::uint32_t version, std::string_view name) const {

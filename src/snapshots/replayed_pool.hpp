@@ -25,6 +25,10 @@ public:
     /// Takes back what the last apply() did. Once.
     void undo() noexcept;
 
+    /// What a delta has to fit, as a text of lines: of which kind the pool is, and of which types. Throws
+    /// std::bad_alloc.
+    std::string layout() const;
+
     /// Throws std::bad_alloc.
     void write(snapshot_writer& to, std::uint32_t version, std::string_view name) const;
 

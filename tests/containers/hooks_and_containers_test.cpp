@@ -15,10 +15,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
+#include <memory>
+#include <new>
 #include <optional>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace handlepool::test {
@@ -146,6 +150,57 @@ TYPED_TEST(hooks_and_containers, the_end_of_a_pool_is_seen_by_hooks_before_it_an
     }
     EXPECT_EQ(seen_before, 4);
     EXPECT_EQ(seen_behind, 1);
+}
+
+/// A container that ends before others of its scope do, after which its memory is filled with anything.
+template <class Container>
+class short_lived {
+public:
+    short_lived() : container_(::new(static_cast<void*>(memory_.data())) Container) {}
+    ~short_lived() { end(); }
+    short_lived(const short_lived&) = delete;
+    short_lived& operator=(const short_lived&) = delete;
+
+    Container& operator*() { return *container_; }
+    void end() {
+        if (container_ != nullptr) {
+            std::destroy_at(std::exchange(container_, nullptr));
+            memory_.fill(std::byte{0xff});
+        }
+    }
+
+private:
+    alignas(Container) std::array<std::byte, sizeof(Container)> memory_{};
+    Container* container_;
+};
+
+template <class Container>
+class containers_ended_by_hooks : public testing::Test {};
+using kinds_of_containers =
+    testing::Types<handle_set<int>, handle_map<int, int>, handle_index<int, int>, hierarchy<int>>;
+TYPED_TEST_SUITE(containers_ended_by_hooks, kinds_of_containers);
+
+// A compaction tells containers ahead of time which objects end: 1,000 are more than it looks at together.
+TYPED_TEST(containers_ended_by_hooks, hear_of_no_object_afterwards) {
+    pool<int> objects({.name = "objects", .capacity = 1'000});
+    short_lived<TypeParam> burning;
+    if constexpr (std::is_same_v<TypeParam, handle_index<int, int>>) {
+        (*burning).attach(objects, [](int each) { return each; });
+    } else {
+        (*burning).attach(objects);
+    }
+    int ended = 0;
+    const scoped_hook deaths = objects.on_destroy([&](handle<int>, int&) {
+        burning.end();
+        ++ended;
+    });
+    for (int i = 0; i != 1'000; ++i) {
+        objects.emplace(i);
+    }
+    objects.compact();
+    objects.clear();
+    objects.compact();
+    EXPECT_EQ(ended, 1'000);
 }
 
 // The hierarchy erases children with their parents: a hook saves one before.

@@ -99,5 +99,20 @@ TEST(replaced_members, of_a_hierarchy_have_no_bits) {
     EXPECT_EQ(tree.root_of(later), other.without_user());
 }
 
+/// Whatever bits the handles have: then nothing changes, not even the order among siblings.
+TEST(replaced_members, of_a_hierarchy_have_the_parent_that_they_had) {
+    const auto top = with_bits(1, 1, 5);
+    const auto first = with_bits(2, 1, 6);
+    const auto second = with_bits(3, 1, 7);
+    hierarchy<int, bits_layout> tree;
+    tree.set_parent(first, top);
+    tree.set_parent(second, top);
+    for (const std::uint64_t bits : {std::uint64_t{0}, std::uint64_t{5}, std::uint64_t{2047}}) {
+        EXPECT_TRUE(tree.set_parent(first.with_user(bits), top.with_user(bits ^ 1)));
+        EXPECT_THAT(tree.children(top), ElementsAre(first.without_user(), second.without_user()));
+        EXPECT_EQ(tree.place(second), 1U);
+    }
+}
+
 } // namespace
 } // namespace handlepool::test

@@ -519,7 +519,9 @@ TEST_F(redis_log_of_frames, is_received_by_a_replica_that_asks_for_a_snapshot_wh
     EXPECT_TRUE(source.follow(world, redis_patience));
     world.apply(delta);
     EXPECT_EQ(frame, 3U);
+    const auto before = std::chrono::steady_clock::now();
     EXPECT_FALSE(source.follow(world, redis_patience));
+    EXPECT_GE(std::chrono::steady_clock::now() - before, 100ms) << "who tries again at once has time";
     EXPECT_EQ(source.problem(), "delta 'the log a game' leads from frame 2 to frame 3; one from "
                                 "frame 3 is expected");
     EXPECT_TRUE(source.follow(world, redis_patience));
@@ -566,6 +568,11 @@ TEST_F(redis_log_of_frames, refuses_what_can_not_be) {
               "the name of a log is ''" + name_problem);
     EXPECT_EQ(message_of<std::invalid_argument>([&] { redis_follower(server_->address(), "a}b"); }),
               "the name of a log is 'a}b'" + name_problem);
+    EXPECT_EQ(
+        message_of<std::invalid_argument>([&] { redis_follower(server_->address(), std::string(256, 'a')); }),
+        "the name of a log has 256 bytes; 1 to 255 are allowed");
+    redis_follower longest(server_->address(), std::string(255, 'a'));
+    EXPECT_TRUE(longest.try_take_over("x", long_lease)) << longest.problem();
     auto log = follower();
     EXPECT_EQ(message_of<std::invalid_argument>([&] { log.try_take_over("x", 0ms); }),
               "a lease of 0 milliseconds; 1 to 86400000 are allowed");

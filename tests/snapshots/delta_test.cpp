@@ -8,13 +8,17 @@
 #include <handlepool/detail/deltas/pool_delta.hpp>
 #include <handlepool/detail/snapshots/snapshot_reader.hpp>
 #include <handlepool/detail/snapshots/snapshot_writer.hpp>
+#include <handlepool/pool.hpp>
 #include <handlepool/snapshots/named_column.hpp>
 #include <handlepool/snapshots/replay.hpp>
+#include <handlepool/snapshots/snapshot.hpp>
+#include <handlepool/stable_pool.hpp>
 
 #include <gtest/gtest.h>
 #include <tests/support/message_of.hpp>
 #include <tests/support/random.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -77,6 +81,63 @@ TEST(replay, refuses_deltas_of_other_frames) {
     EXPECT_EQ(right.frame(), 9U);
     EXPECT_EQ(message_of<frame_gap>([&] { right.apply(made.delta); }),
               "delta 'in memory' leads from frame 7 to frame 9; one from frame 9 is expected");
+}
+
+/// Of a world that has these parts.
+template <class... Parts>
+std::uint64_t layout_of(std::string_view name, Parts&... parts) {
+    snapshot all;
+    int number = 0;
+    (all.add(std::string(name) + std::to_string(number++), parts), ...);
+    snapshot_bytes bytes;
+    all.save(bytes);
+    return replay(bytes, 0).layout();
+}
+
+TEST(replay, has_a_layout_of_what_it_consists_of_whatever_that_is) {
+    const pool_options options{.name = "numbers", .capacity = 100, .pool_id = 901};
+    std::uint64_t value = 1;
+    std::vector<std::uint64_t> layouts;
+    {
+        pool<std::uint32_t> numbers(options);
+        layouts.push_back(layout_of("a", numbers, value));
+        numbers.emplace(7U);
+        numbers.erase(numbers.emplace(8U));
+        value = 2;
+        EXPECT_EQ(layout_of("a", numbers, value), layouts[0]);
+        layouts.push_back(layout_of("b", numbers, value)); // other names
+        layouts.push_back(layout_of("a", value, numbers)); // another order: names again
+        layouts.push_back(layout_of("a", numbers));        // less
+        std::uint64_t more = 0;
+        layouts.push_back(layout_of("a", numbers, value, more));
+    }
+    {
+        pool<std::uint32_t> numbers({.name = "numbers", .capacity = 5'000, .pool_id = 901});
+        EXPECT_EQ(layout_of("a", numbers, value), layouts[0]) << "how many there may be is no part of it";
+    }
+    {
+        pool<std::uint64_t> numbers(options); // another type
+        layouts.push_back(layout_of("a", numbers, value));
+    }
+    {
+        pool<float> numbers(options); // another type of as many bytes
+        layouts.push_back(layout_of("a", numbers, value));
+    }
+    {
+        stable_pool<std::uint32_t> numbers(options); // another placement
+        layouts.push_back(layout_of("a", numbers, value));
+    }
+    {
+        pool<std::uint32_t> numbers({.name = "numbers", .capacity = 100, .pool_id = 902}); // another id
+        layouts.push_back(layout_of("a", numbers, value));
+    }
+    {
+        pool<std::uint32_t, with_layout<handle_layout<24, 20, 9, 11>>> numbers( // other handles
+            {.name = "numbers", .capacity = 100, .pool_id = 401});
+        layouts.push_back(layout_of("a", numbers, value));
+    }
+    std::ranges::sort(layouts);
+    EXPECT_EQ(std::ranges::adjacent_find(layouts), layouts.end()) << "all differ";
 }
 
 TEST(replay, is_saved_in_place_of_what_was_there) {

@@ -50,22 +50,23 @@ struct redis_follower_options {
 class HANDLEPOOL_EXPORT redis_follower {
 public:
     /// Of the log of that name. Connects when it is used first. Throws std::invalid_argument for an empty
-    /// name, one with a brace, and an address whose time can't be, and std::bad_alloc.
+    /// name, one with a brace or of more than 255 bytes, and an address whose time can't be, and std::bad_alloc.
     redis_follower(redis_address address, std::string name, redis_follower_options options = {});
     ~redis_follower();
     redis_follower(redis_follower&& other) noexcept;
     redis_follower& operator=(redis_follower&& other) noexcept;
 
     /// The next message, for which it waits so long at most: first a snapshot, and from there on the delta
-    /// of each frame. A snapshot again when deltas are missing: trimmed, or of another history. Nothing if
-    /// nothing has come, or problem() says what was wrong at last. The time can be exceeded by that of the
+    /// of each frame. A snapshot again when deltas are missing: trimmed, or of another history; but not the
+    /// one from which none leads on: problem() says so, until there is another one. Nothing if nothing has
+    /// come, or problem() says what was wrong at last. The time can be exceeded by that of the
     /// address where the server does not answer, and by what it takes to read a snapshot. Throws
     /// std::bad_alloc; then the call can be repeated.
     std::optional<frame_message> next(std::chrono::milliseconds timeout);
 
     /// Loads or applies the next message, and returns whether there was one. What the replica does not
-    /// follow, replica::passed_over() says. If the replica refuses a delta, problem() says why, and a
-    /// snapshot comes next. Throws what replica::load() does, and for a delta what replica::apply() does
+    /// follow, replica::passed_over() says. If the replica refuses a delta, problem() says why, a snapshot
+    /// comes next, and the call takes 100 milliseconds, if it has as many. Throws what replica::load() does, and for a delta what replica::apply() does
     /// beside invalid_snapshot; a snapshot comes next then, too.
     bool follow(replica& world, std::chrono::milliseconds timeout);
 

@@ -19,7 +19,9 @@ struct redis_lease {
     std::chrono::milliseconds time_to_live{0}; ///< so long without a word, and another one may take it
     std::optional<std::uint64_t> frame{};      ///< where the log ends; nothing if it was never begun, or lost
     std::uint64_t history = 0;                 ///< what led there: a hash of all deltas
-    std::optional<std::uint64_t> snapshot_frame{}; ///< of the log's snapshot, if it has one
+    /// Of the log's snapshot, if it has one from which followers can go on.
+    std::optional<std::uint64_t> snapshot_frame{};
+    std::uint64_t snapshot_layout = 0; ///< of that, as replay::layout() has it
 };
 
 /// Another process has taken the lease, or it was given up: what this one has not published yet never will

@@ -42,6 +42,11 @@ public:
     /// The frame that it has reached.
     std::uint64_t frame() const noexcept { return frame_; }
 
+    /// A hash of what the world consists of: names, kinds and versions of its parts, ids and placements of
+    /// its pools and the types of their objects, and nothing of what these are. Where it is that of another
+    /// world, deltas of that fit this one. Linear in the parts. Throws std::bad_alloc.
+    std::uint64_t layout() const;
+
     /// Writes a snapshot of this frame in place of the bytes that `out` has: the same bytes as those of one
     /// that was saved then. Linear in these, but that the objects of a pool are sorted. Throws
     /// std::bad_alloc; then `out` is empty.

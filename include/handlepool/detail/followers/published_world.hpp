@@ -31,6 +31,9 @@ public:
         return {.frame = delta.frame, .history = history_after(history_, delta.bytes)};
     }
 
+    /// As replay::layout().
+    std::uint64_t layout() const { return world_.layout(); }
+
     /// A snapshot of it. Linear. Throws std::bad_alloc.
     std::vector<std::byte> save() const;
 
