@@ -50,7 +50,8 @@ struct redis_follower_options {
 class HANDLEPOOL_EXPORT redis_follower {
 public:
     /// Of the log of that name. Connects when it is used first. Throws std::invalid_argument for an empty
-    /// name, one with a brace or of more than 255 bytes, and an address whose time can't be, and std::bad_alloc.
+    /// name, one with a brace or of more than 255 bytes, and an address whose time can't be, and
+    /// std::bad_alloc.
     redis_follower(redis_address address, std::string name, redis_follower_options options = {});
     ~redis_follower();
     redis_follower(redis_follower&& other) noexcept;
@@ -66,8 +67,8 @@ public:
 
     /// Loads or applies the next message, and returns whether there was one. What the replica does not
     /// follow, replica::passed_over() says. If the replica refuses a delta, problem() says why, a snapshot
-    /// comes next, and the call takes 100 milliseconds, if it has as many. Throws what replica::load() does, and for a delta what replica::apply() does
-    /// beside invalid_snapshot; a snapshot comes next then, too.
+    /// comes next, and the call takes 100 milliseconds, if it has as many. Throws what replica::load() does,
+    /// and for a delta what replica::apply() does beside invalid_snapshot; a snapshot comes next then, too.
     bool follow(replica& world, std::chrono::milliseconds timeout);
 
     /// Takes the log over, if nobody has its lease, and all of the log was returned by next() or given to
