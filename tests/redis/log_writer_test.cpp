@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 #include <tests/support/message_of.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -35,8 +36,22 @@ protected:
         reference_.receive({.frame = game_.frame(), .bytes = delta});
         queue_.push(detail::read_published_delta(delta));
     }
-    std::string log_field(const std::string& name) {
-        return server_->command({"HGET", "{a game}:log", name});
+    /// Until the log has a snapshot of this frame or a later one; returns how many steps have failed.
+    unsigned step_to_snapshot(std::uint64_t frame) {
+        const auto late = std::chrono::steady_clock::now() + redis_patience;
+        unsigned errors = 0;
+        while (std::stoull(server_->command({"HGET", "{a game}:log", "snapshot_frame"})) < frame) {
+            try {
+                std::this_thread::sleep_until(std::min(late, writer_->step()));
+            } catch (const redis_error&) {
+                ++errors;
+            }
+            if (std::chrono::steady_clock::now() > late) {
+                ADD_FAILURE() << "there is no snapshot of frame " << frame;
+                break;
+            }
+        }
+        return errors;
     }
     std::string keys_of_snapshots(std::uint64_t frame) {
         return server_->command({"KEYS", "{a game}:snapshot:" + std::to_string(frame) + ":*"});
@@ -57,9 +72,7 @@ TEST_F(log_written_step_by_step, makes_a_snapshot_again_whose_pieces_are_lost_on
     ASSERT_NE(key, "");
     EXPECT_NE(server_->command({"TTL", key}), "-1") << "it is forgotten if this was the last one";
     server_->command({"DEL", key});
-    while (log_field("snapshot_frame") != "1") {
-        writer_->step();
-    }
+    EXPECT_EQ(step_to_snapshot(1), 0U);
     EXPECT_EQ(server_->command({"XLEN", "{a game}:frames"}), "1");
 }
 
@@ -80,9 +93,7 @@ TEST_F(log_written_step_by_step, makes_a_snapshot_again_whose_pieces_are_lost_at
     server_->command({"DEL", key});
     writer_->step(); // would be the end of it
     EXPECT_TRUE(writer_->end());
-    while (log_field("snapshot_frame") != "3") {
-        writer_->step();
-    }
+    EXPECT_EQ(step_to_snapshot(3), 0U);
     expect_to_follow(slow, world);
     EXPECT_EQ(world.snapshots(), 1U);
     EXPECT_EQ(world.deltas(), 3U);
@@ -110,13 +121,7 @@ TEST_F(log_written_step_by_step, goes_on_with_deltas_where_the_server_takes_no_s
     EXPECT_NE(writer_->problem(), "");
     EXPECT_EQ(server_->command({"XLEN", "{a game}:frames"}), "100");
     server_->command({"CONFIG", "SET", "proto-max-bulk-len", "536870912"});
-    while (log_field("snapshot_frame") == "0") {
-        try {
-            std::this_thread::sleep_until(writer_->step());
-        } catch (const redis_error&) {
-            ++errors;
-        }
-    }
+    step_to_snapshot(1);
     EXPECT_EQ(writer_->problem(), "");
 }
 
