@@ -42,7 +42,8 @@ protected:
         unsigned errors = 0;
         while (std::stoull(server_->command({"HGET", "{a game}:log", "snapshot_frame"})) < frame) {
             try {
-                std::this_thread::sleep_until(std::min(late, writer_->step()));
+                const auto next = writer_->step();
+                std::this_thread::sleep_until(std::min(next, std::chrono::steady_clock::now() + 10ms));
             } catch (const redis_error&) {
                 ++errors;
             }
