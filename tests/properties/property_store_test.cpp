@@ -613,5 +613,25 @@ TEST(property_store_test, keeps_bags_for_objects_of_any_pool) {
     EXPECT_TRUE(of_raw.empty());
 }
 
+// Slots are looked at a thousand or so at a time.
+TEST(property_store_test, has_no_bag_of_its_own_when_it_was_assigned_another_store) {
+    for (const std::uint64_t slot : {5U, 1'000U, 1'500U, 5'000U, 70'000U}) {
+        SCOPED_TRACE(slot);
+        ship_store store;
+        ship_store other;
+        const auto mine = made_up(slot, 1);
+        const auto its = made_up(3, 1);
+        store.set(mine, hull, 10);
+        other.set(its, hull, 20);
+        store.assign(other);
+        EXPECT_FALSE(store.contains(mine));
+        EXPECT_THAT(owners(store), ElementsAre(its));
+        EXPECT_EQ(store.size(), 1U);
+        store.assign(ship_store());
+        EXPECT_TRUE(store.empty());
+        EXPECT_FALSE(store.contains(its));
+    }
+}
+
 } // namespace
 } // namespace handlepool::test

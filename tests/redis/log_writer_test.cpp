@@ -2,10 +2,10 @@
 
 // What the thread of a publisher does, step by step.
 
-#include "log_writer.hpp"
 #include "redis_log_of_frames.hpp"
 
 #include <gtest/gtest.h>
+#include <src/redis/log_writer.hpp>
 #include <tests/support/message_of.hpp>
 
 #include <algorithm>

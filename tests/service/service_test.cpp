@@ -12,6 +12,7 @@
 #include <functional>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -360,6 +361,26 @@ TEST(removed_pool, ends_with_the_service_at_the_latest) {
     world.add<pool<counted>>("counted", small).emplace(counts);
     world.remove_pool("counted");
     EXPECT_EQ(counts.born(), 1);
+}
+
+/// Also where a guard has kept a compaction from ending it.
+TEST(removed_pool, ends_before_the_pools_that_were_not_removed) {
+    std::vector<std::string> order;
+    {
+        service world;
+        auto& removed = world.add<pool<re_entrant>>("removed", small);
+        auto& kept = world.add<pool<re_entrant>>("kept", small);
+        const any_handle of_kept = kept.emplace(re_entrant::callback(), [&] { order.push_back("kept"); });
+        removed.emplace(re_entrant::callback(), [&, of_kept] {
+            order.push_back(world.contains(of_kept) ? "removed, with kept" : "removed, alone");
+        });
+        world.remove_pool("removed");
+        auto guard = removed.access();
+        std::jthread([&] {
+            EXPECT_EQ(world.try_compact().value_or(service_compaction{}).skipped, 1U);
+        }).join();
+    }
+    EXPECT_THAT(order, ElementsAre("removed, with kept", "kept"));
 }
 
 TEST(removed_pool, destructors_may_add_and_remove_pools) {

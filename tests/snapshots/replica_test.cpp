@@ -557,5 +557,55 @@ TEST(replica, upgrades_what_an_older_origin_tells) {
     }
 }
 
+/// A frame each, in which nothing happens but this.
+TEST(replica, has_as_many_reserved_handles_and_free_slots_as_the_origin) {
+    const pool_options options{.name = "numbers", .capacity = 1, .reuse_delay = 0, .pool_id = 95};
+    using calls = std::vector<std::function<void(pool<std::uint64_t>&)>>;
+    handle<std::uint64_t> reserved;
+    const auto reserve = [&](auto& numbers) { reserved = numbers.reserve_handle(); };
+    for (const bool fulfilled : {false, true}) {
+        SCOPED_TRACE(fulfilled ? "fulfilled" : "cancelled");
+        const calls frames{reserve, [&](auto& numbers) {
+                               if (fulfilled) {
+                                   numbers.fulfill(reserved, 7U);
+                               } else {
+                                   numbers.cancel(reserved);
+                               }
+                           }};
+        delta_bytes snapshot_of_0;
+        std::vector<delta_bytes> deltas(frames.size());
+        {
+            pool<std::uint64_t> origin(options);
+            change_log log(origin);
+            snapshot all;
+            delta_recorder recorder;
+            all.add("numbers", origin);
+            recorder.add("numbers", log);
+            all.save(snapshot_of_0);
+            recorder.begin(0);
+            for (std::size_t i = 0; i != frames.size(); ++i) {
+                frames[i](origin);
+                recorder.append(i + 1, deltas[i]);
+            }
+        }
+        pool<std::uint64_t> numbers(options);
+        replica world;
+        world.add("numbers", numbers);
+        world.load(snapshot_of_0, 0);
+        EXPECT_EQ(numbers.stats().slots_reserved, 0U);
+        world.apply(deltas[0]);
+        EXPECT_EQ(numbers.stats().slots_reserved, 1U);
+        world.apply(deltas[1]);
+        EXPECT_EQ(numbers.stats().slots_reserved, 0U);
+        world.take_over();
+        if (fulfilled) {
+            numbers.erase(reserved);
+            numbers.compact();
+        }
+        EXPECT_TRUE(numbers.try_emplace(8U)) << "the only slot is free";
+        EXPECT_EQ(numbers.stats().slots_reserved, 0U);
+    }
+}
+
 } // namespace
 } // namespace handlepool::test

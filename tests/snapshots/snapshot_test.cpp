@@ -385,6 +385,46 @@ TEST_F(snapshot_test, hooks_and_containers_are_told) {
     EXPECT_EQ(marked.size(), 0U);
 }
 
+TEST_F(snapshot_test, tells_no_hook_of_an_object_that_another_hook_has_erased) {
+    const snapshot_bytes bytes = saved();
+    std::vector<handle<crate>> born;
+    const scoped_hook births = crates_->on_birth([&](handle<crate> each, crate&) {
+        born.push_back(each);
+        crates_->erase(light_);
+    });
+    all_.load(bytes);
+    EXPECT_THAT(born, ElementsAre(heavy_));
+    crates_->compact();
+    EXPECT_FALSE(crates_->contains(light_));
+}
+
+/// Slots that came back unused, far behind those that are in service afterwards.
+TEST(snapshot_of_a_reset_pool, is_loaded_like_others) {
+    const pool_options numbers_options{.name = "numbers", .capacity = 300, .pool_id = 903};
+    pool<int> numbers(numbers_options);
+    snapshot all;
+    all.add("numbers", numbers);
+    std::vector<handle<int>> reserved;
+    for (int i = 0; i != 200; ++i) {
+        reserved.push_back(numbers.reserve_handle());
+    }
+    for (const auto each : reserved) {
+        numbers.cancel(each);
+    }
+    for (int i = 0; i != 150; ++i) { // out of those
+        numbers.emplace(i);
+    }
+    numbers.reset();
+    const auto one = numbers.emplace(1);
+    snapshot_bytes bytes;
+    all.save(bytes);
+    numbers.clear();
+    numbers.compact();
+    all.load(bytes);
+    EXPECT_EQ(numbers.size(), 1U);
+    EXPECT_EQ(numbers[one], 1);
+}
+
 TEST_F(snapshot_test, logs_have_records_and_rings_go_back_to_before) {
     change_log log(*crates_);
     capture_ring ring(log);

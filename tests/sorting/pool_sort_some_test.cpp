@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <handlepool/exclusive_pool.hpp>
 #include <handlepool/pool.hpp>
 #include <handlepool/sort.hpp>
 #include <handlepool/thread_executor.hpp>
@@ -11,6 +12,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <iterator>
 #include <numeric>
 #include <set>
 #include <vector>
@@ -275,11 +278,14 @@ TEST(sorting_some, by_threads_and_by_keys_makes_the_same_moves) {
 
 // What it is for: a budget of a quarter of the objects a frame, and 1 % of them replaced in each.
 /// Also one in the slot of an object that had a place in the order.
-TEST(sorting_some, brings_who_came_later_behind_equal_ones) {
-    struct numbered {
-        std::uint32_t key;
-        std::uint32_t number;
-    };
+struct numbered {
+    std::uint32_t key;
+    std::uint32_t number;
+};
+
+/// An order begins; an object ends, and `make_in_slot(pool, its handle)` makes one with the same key, in its
+/// slot.
+void expect_behind_equal_ones(const std::function<void(pool<numbered>&, handle<numbered>)>& make_in_slot) {
     pool<numbered> pool({.name = "numbered", .capacity = 100, .reuse_delay = 0});
     const auto first = pool.emplace(1U, 0U);
     for (std::uint32_t i = 1; i != 20; ++i) {
@@ -288,13 +294,7 @@ TEST(sorting_some, brings_who_came_later_behind_equal_ones) {
     pool.compact();
     const auto key = [](const numbered& one) { return one.key; };
     ASSERT_FALSE(sort_some_by(pool, key, 2).in_order);
-    pool.erase(first);
-    pool.compact();
-    auto later = pool.emplace(1U, 20U);
-    while (later.index() != first.index()) {
-        later = pool.emplace(1U, 20U);
-    }
-    pool.compact();
+    make_in_slot(pool, first);
     while (!sort_some_by(pool, key, 4).in_order) {
     }
     numbers order;
@@ -306,6 +306,31 @@ TEST(sorting_some, brings_who_came_later_behind_equal_ones) {
     ASSERT_GE(order.size(), 3U);
     EXPECT_EQ(order[0], 1U);
     EXPECT_EQ(order[1], 2U);
+}
+
+TEST(sorting_some, brings_who_came_later_behind_equal_ones) {
+    expect_behind_equal_ones([](pool<numbered>& pool, handle<numbered> first) {
+        pool.erase(first);
+        pool.compact();
+        while (pool.emplace(1U, 20U).index() != first.index()) {
+        }
+        pool.compact();
+    });
+    expect_behind_equal_ones([](pool<numbered>& pool, handle<numbered> first) {
+        auto alone = pool.exclusive_access();
+        alone.erase(first);
+        while (alone.emplace(1U, 20U).index() != first.index()) {
+        }
+    });
+    expect_behind_equal_ones([](pool<numbered>& pool, handle<numbered> first) {
+        auto alone = pool.exclusive_access();
+        alone.erase(first);
+        std::vector<handle<numbered>> made;
+        do {
+            made.clear();
+            alone.emplace_n(5, std::back_inserter(made), 1U, 20U);
+        } while (std::ranges::none_of(made, [&](auto each) { return each.index() == first.index(); }));
+    });
 }
 
 TEST(sorting_some, keeps_a_changing_store_nearly_in_order) {

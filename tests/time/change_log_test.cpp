@@ -150,6 +150,22 @@ TEST_F(change_log_test, another_handle) {
     EXPECT_EQ(last(), record);
 }
 
+TEST_F(change_log_test, another_handle_of_an_object_that_a_hook_erases) {
+    const auto second = pool_.revoke(handles_[2]);
+    const scoped_hook deaths = pool_.on_destroy([&](handle_type, int&) { pool_.erase(second); });
+    pool_.erase(handles_[0]);
+    pool_.compact();
+    record_type record = expected(3);
+    record.destroyed = {{handles_[0], 0}};
+    record.moved = {{handles_[3], 3, 0}};
+    record.renamed = {{handles_[2], second, 2}};
+    EXPECT_EQ(last(), record);
+    pool_.compact();
+    record = expected(2);
+    record.destroyed = {{second, 2}};
+    EXPECT_EQ(last(), record);
+}
+
 TEST_F(change_log_test, edits_by_handle_and_by_position) {
     *log_.edit(handles_[3]) = 33;
     EXPECT_TRUE(log_.mark(handles_[0]));
