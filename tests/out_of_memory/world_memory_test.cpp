@@ -11,11 +11,13 @@
 #include <handlepool/property_store.hpp>
 #include <handlepool/time/world.hpp>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <tests/support/failing_new.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -214,6 +216,48 @@ TEST_P(world_memory, a_restore_that_fails_can_be_repeated) {
     });
     EXPECT_GT(allocations, 50U);
     EXPECT_GT(failures, 10U);
+}
+
+/// Has nothing to take back, and refuses to as long as it wants.
+class stubborn_participant : public world_participant {
+public:
+    void capture(std::uint64_t) override {}
+    void drop_newest() noexcept override {}
+    void restore(std::uint64_t) override {
+        if (refuses) {
+            throw std::runtime_error("not yet");
+        }
+    }
+    void confirm(std::uint64_t) noexcept override {}
+
+    bool refuses = false;
+};
+
+// Once because of a participant behind the pool, and then for want of memory.
+TEST_P(world_memory, a_restore_that_fails_twice_tells_of_all_that_was_undone) {
+    std::size_t failures = 0;
+    with_each_allocation_failing(GetParam(), [&](memory_shortage& short_of) {
+        pool<int> numbers({.name = "numbers", .capacity = 100});
+        change_log<pool<int>> log(numbers);
+        capture_ring<pool<int>> ring(log, {.frames = 4});
+        stubborn_participant behind;
+        world game({.frames = 3});
+        game.add(ring);
+        game.add(behind);
+        game.capture(1);
+        const handle<int> first = numbers.emplace(1);
+        game.capture(2);
+        const handle<int> second = numbers.emplace(2);
+        behind.refuses = true;
+        EXPECT_THROW(game.restore(2), std::runtime_error);
+        behind.refuses = false;
+        if (short_of.interrupts([&] { game.restore(1); })) {
+            ++failures;
+            game.restore(1);
+        }
+        EXPECT_THAT(game.undone(ring), testing::UnorderedElementsAre(first, second));
+    });
+    EXPECT_GT(failures, 1U);
 }
 
 INSTANTIATE_TEST_SUITE_P(shortages, world_memory, both_shortages, name_of_shortage);

@@ -22,6 +22,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <istream>
+#include <ostream>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -421,6 +423,65 @@ TEST(delta_recorder, needs_little_more_than_the_changed_objects_bytes) {
     const std::size_t before = bytes.size();
     recorder.append(2, bytes); // nothing has changed
     EXPECT_LT(bytes.size() - before, 800U);
+}
+
+/// Can't be written when its bytes are asked for at the wrong time.
+struct moody_archive {
+    void save(std::ostream& out, const std::uint32_t& saved) const {
+        if (*fails) {
+            throw std::runtime_error("not now");
+        }
+        out << saved;
+    }
+    std::uint32_t load(std::istream& in) const {
+        std::uint32_t read = 0;
+        in >> read;
+        return read;
+    }
+    bool* fails;
+};
+
+/// What fails takes back its own frame, and none before it.
+TEST(delta_recorder, goes_on_from_a_reset_after_a_frame_that_has_failed) {
+    bool fails = false;
+    pool<std::uint32_t> numbers({.name = "numbers", .capacity = 100, .pool_id = 903});
+    pool<std::uint32_t> moody({.name = "moody", .capacity = 100, .pool_id = 904});
+    change_log log(numbers);
+    change_log moody_log(moody);
+    snapshot all;
+    all.add("a", numbers);
+    all.add("b", moody, moody_archive{&fails});
+    delta_recorder recorder;
+    recorder.add("a", log);
+    recorder.add("b", moody_log, moody_archive{&fails});
+    delta_bytes begin;
+    all.save(begin);
+    replay past(begin, 0);
+    recorder.begin(0);
+    const auto tell = [&](std::uint64_t frame) {
+        delta_bytes delta;
+        recorder.append(frame, delta);
+        past.apply(delta);
+    };
+    numbers.emplace(1U);
+    tell(1);
+    numbers.reset();
+    numbers.emplace(2U);
+    tell(2);
+    numbers.emplace(3U);
+    moody.emplace(4U);
+    fails = true;
+    delta_bytes none;
+    EXPECT_THROW(recorder.append(3, none), std::runtime_error);
+    fails = false;
+    tell(3);
+    delta_bytes now;
+    all.save(now);
+    EXPECT_EQ(saved_by(past).size(), now.size());
+    EXPECT_EQ(past.frame(), 3U);
+    all.load(saved_by(past));
+    EXPECT_EQ(numbers.size(), 2U);
+    EXPECT_EQ(moody.size(), 1U);
 }
 
 } // namespace
