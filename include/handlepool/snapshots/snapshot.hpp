@@ -205,7 +205,7 @@ public:
     /// compaction_conflict, std::bad_alloc, and what archives and upgrades throw that is no std::exception.
     /// Nothing has changed then, unless hooks of on_destroy() create objects again and again, or there is no
     /// memory for objects that the pools have room for: then some pools may be empty, and the call may be
-    /// repeated.
+    /// repeated. The bytes stay what they are until it returns.
     std::vector<std::string> load(std::span<const std::byte> bytes, std::string_view origin = "in memory");
 
     /// Adds the objects of a snapshot to the pools, as new ones: a prefab, a scene, a part of a world that is
