@@ -74,6 +74,7 @@ snapshot_bytes snapshot_of(const detail::saved_pool& pool) {
     return bytes;
 }
 
+/// Whose lists can lie in the bytes.
 detail::saved_pool read_of(const snapshot_bytes& bytes, const detail::pool_limits_of_snapshot& limits) {
     const detail::snapshot_blocks blocks(bytes, "made");
     detail::block_reader from(blocks.all().front());
@@ -103,7 +104,8 @@ std::string at_byte(std::size_t byte, const std::string& problem) {
 
 TEST(saved_pool, is_what_was_written) {
     const detail::saved_pool pool = pool_of_each_kind();
-    const detail::saved_pool read = read_of(snapshot_of(pool), limits_of_pool);
+    const snapshot_bytes bytes = snapshot_of(pool);
+    const detail::saved_pool read = read_of(bytes, limits_of_pool);
     EXPECT_EQ(read.widths, pool.widths);
     EXPECT_EQ(read.placement, pool.placement);
     EXPECT_EQ(read.id, pool.id);
