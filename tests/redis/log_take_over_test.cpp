@@ -52,6 +52,13 @@ protected:
         EXPECT_EQ(world.deltas(), deltas);
     }
 
+    void expect_another_snapshot_and_to_be_followed() {
+        const redis_lease lease = take();
+        EXPECT_EQ(lease.snapshot_frame, std::nullopt);
+        go_on(lease);
+        expect_to_be_followed(2);
+    }
+
     std::unique_ptr<redis_publisher> log_;
     std::optional<redis_follower> standby_;
     followed_game world_;
@@ -65,28 +72,19 @@ TEST_F(log_taken_over, counts_on_its_snapshot) {
 TEST_F(log_taken_over, gets_another_snapshot_where_the_stream_is_lost) {
     found(5);
     server_->command({"DEL", "{a game}:frames"});
-    const redis_lease lease = take();
-    EXPECT_EQ(lease.snapshot_frame, std::nullopt);
-    go_on(lease);
-    expect_to_be_followed(2);
+    expect_another_snapshot_and_to_be_followed();
 }
 
 TEST_F(log_taken_over, gets_another_snapshot_where_the_stream_was_trimmed) {
     found(10);
     server_->command({"XTRIM", "{a game}:frames", "MAXLEN", "3"});
-    const redis_lease lease = take();
-    EXPECT_EQ(lease.snapshot_frame, std::nullopt);
-    go_on(lease);
-    expect_to_be_followed(2);
+    expect_another_snapshot_and_to_be_followed();
 }
 
 TEST_F(log_taken_over, gets_another_snapshot_where_its_own_is_damaged) {
     found(5);
     server_->command({"SET", server_->command({"HGET", "{a game}:log", "snapshot"}), "short"});
-    const redis_lease lease = take();
-    EXPECT_EQ(lease.snapshot_frame, std::nullopt);
-    go_on(lease);
-    expect_to_be_followed(2);
+    expect_another_snapshot_and_to_be_followed();
 }
 
 TEST_F(log_taken_over, counts_on_a_later_snapshot_as_long_as_the_entry_of_its_frame_is_there) {
