@@ -18,12 +18,7 @@ set -euo pipefail
 . "$(dirname "$0")/tools/sanitizer.sh"
 cd "$project"
 
-compiler=${1:-g++}
-seconds=${2:-60}
-programs=("${@:3}")
-require_compiler "$compiler"
-require_number SECONDS "$seconds"
-require_programs
+read_arguments "$@"
 
 ci/tools/install.sh "$compiler" chromium lavapipe
 export ASAN_OPTIONS=strict_string_checks=1:detect_stack_use_after_return=1

@@ -18,12 +18,7 @@ set -euo pipefail
 . "$(dirname "$0")/tools/sanitizer.sh"
 cd "$project"
 
-compiler=${1:-g++}
-seconds=${2:-60}
-programs=("${@:3}")
-require_compiler "$compiler"
-require_number SECONDS "$seconds"
-require_programs
+read_arguments "$@"
 
 ci/tools/install.sh "$compiler" chromium
 ci/tools/onetbb_tsan.sh "$compiler"

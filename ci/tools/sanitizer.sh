@@ -2,8 +2,13 @@
 
 # Sourced by ci/asan.sh and ci/tsan.sh, after common.sh.
 
-# require_programs: that `programs` has what sanitized_tests can run.
-require_programs() {
+# read_arguments ARGUMENT...: those of ci/asan.sh and ci/tsan.sh, as `compiler`, `seconds` and `programs`.
+read_arguments() {
+    compiler=${1:-g++}
+    seconds=${2:-60}
+    programs=("${@:3}")
+    require_compiler "$compiler"
+    require_number SECONDS "$seconds"
     local program
     for program in "${programs[@]}"; do
         [[ $program =~ ^handlepool(-stress|_([a-z_]+_)?tests)$ ]] ||

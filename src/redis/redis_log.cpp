@@ -21,7 +21,7 @@ namespace {
 
 // If nobody has the lease, and the log ends there: frame, history, holder, milliseconds, a random text. The
 // answer has frame and layout of the snapshot, if followers can begin with it, and go on: all of it is there,
-// and so is the entry of its frame, with all behind it. One of frame 0 has none.
+// and so is the entry of its frame, with all behind it. One of frame 0 has none: that of frame 1 comes first.
 constexpr std::string_view take_script = R"(
     if redis.call('EXISTS', KEYS[2]) == 1 then return {'held'} end
     local log = redis.call('HMGET', KEYS[1], 'frame', 'history')
@@ -32,17 +32,12 @@ constexpr std::string_view take_script = R"(
     redis.call('HSET', KEYS[1], 'lease', id, 'holder', ARGV[3], 'connection', '0')
     local snapshot = redis.call('HMGET', KEYS[1], 'snapshot', 'snapshot_bytes', 'snapshot_frame', 'snapshot_layout')
     local frame = snapshot[3]
-    if not snapshot[1] or not snapshot[4] or redis.call('STRLEN', snapshot[1]) ~= tonumber(snapshot[2]) then
-        return {'done', token, id, '', ''}
+    local leads_on = snapshot[1] and snapshot[4] and redis.call('STRLEN', snapshot[1]) == tonumber(snapshot[2])
+    if leads_on and frame ~= ARGV[1] then
+        local entry = (frame == '0' and '1' or frame) .. '-0'
+        leads_on = #redis.call('XRANGE', KEYS[3], entry, entry) ~= 0
     end
-    if frame ~= ARGV[1] then
-        local entry = frame == '0' and '1-0' or frame .. '-0'
-        local first = redis.call('XRANGE', KEYS[3], '-', '+', 'COUNT', '1')[1]
-        if #redis.call('XRANGE', KEYS[3], entry, entry) == 0 or frame == '0' and first[1] ~= entry then
-            return {'done', token, id, '', ''}
-        end
-    end
-    return {'done', token, id, frame, snapshot[4]}
+    return {'done', token, id, leads_on and frame or '', leads_on and snapshot[4] or ''}
 )";
 
 // How all others begin, whose first arguments are the id of the lease, how many milliseconds it lives, and
