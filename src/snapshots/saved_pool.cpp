@@ -2,6 +2,7 @@
 #include "../shared/refusal_text.hpp"
 
 #include <handlepool/detail/snapshots/saved_pool.hpp>
+#include <handlepool/detail/time/little_endian.hpp>
 #include <handlepool/detail/time/record_bytes.hpp>
 
 #include <algorithm>
@@ -163,6 +164,13 @@ void write(snapshot_writer& to, const saved_pool& pool) {
     for (const std::span<const std::uint32_t> list : lists_of(pool)) {
         to.numbers(list);
     }
+}
+
+std::uint32_t objects_in(const snapshot_block& block) noexcept {
+    constexpr std::size_t numbers_before = 5;
+    return block.payload.size() < pool_header_bytes
+               ? 0
+               : from_little_endian<std::uint32_t>(&block.payload[numbers_before * sizeof(std::uint32_t)]);
 }
 
 saved_pool read_saved_pool(block_reader& from, const pool_limits_of_snapshot& limits, saved_pool memory) {

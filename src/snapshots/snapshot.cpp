@@ -102,6 +102,40 @@ public:
     use_of(const use_of&) = delete;
     use_of& operator=(const use_of&) = delete;
 
+    /// Where the entry of that block wants the end of the payload. Throws what locking it throws.
+    std::span<std::byte> room_for_end(const detail::snapshot_block& block) const {
+        const auto entry = std::ranges::find(
+            entries_, block.name, [](const auto& each) -> std::string_view { return each->name(); });
+        return entry != entries_.end() && (*entry)->kind() == block.kind ? (*entry)->room_for_end(block)
+                                                                         : std::span<std::byte>();
+    }
+    /// Loads all. Returns the names of what is in the blocks only.
+    std::vector<std::string> load(const detail::snapshot_blocks& blocks) {
+        std::vector<std::string> unknown;
+        for (const detail::snapshot_block& block : blocks.all()) {
+            if (std::ranges::none_of(entries_,
+                                     [&](const auto& each) { return each->name() == block.name; })) {
+                unknown.emplace_back(block.name);
+            }
+        }
+        read(blocks);
+        add_unknown(unknown);
+        lock();
+        clear();
+        apply();
+        return unknown;
+    }
+    void lock() {
+        for (const auto& each : entries_) {
+            each->lock();
+        }
+    }
+    void settle() {
+        detail::repeat_until_settled(entries_, &detail::snapshot_entry::settle,
+                                     "snapshot: hooks create or erase objects again and again during save()");
+    }
+
+private:
     /// Throws invalid_snapshot and std::bad_alloc.
     void read(const detail::snapshot_blocks& blocks) {
         for (const auto& each : entries_) {
@@ -119,15 +153,6 @@ public:
         for (const auto& each : entries_) {
             each->add_unknown(names);
         }
-    }
-    void lock() {
-        for (const auto& each : entries_) {
-            each->lock();
-        }
-    }
-    void settle() {
-        detail::repeat_until_settled(entries_, &detail::snapshot_entry::settle,
-                                     "snapshot: hooks create or erase objects again and again during save()");
     }
     void clear() {
         detail::repeat_until_settled(
@@ -147,7 +172,6 @@ public:
         }
     }
 
-private:
     const entries& entries_;
     bool applied_ = false;
 };
@@ -210,23 +234,14 @@ captured_snapshot snapshot::capture(std::vector<std::byte> memory) {
 }
 
 std::vector<std::string> snapshot::load(std::span<const std::byte> bytes, std::string_view origin) {
-    return load(detail::snapshot_blocks(bytes, origin));
+    use_of load(entries_);
+    return load.load(detail::snapshot_blocks(
+        bytes, {.kind = "snapshot", .origin = origin},
+        [&load](const detail::snapshot_block& block) { return load.room_for_end(block); }));
 }
 
 std::vector<std::string> snapshot::load(const detail::snapshot_blocks& blocks) {
-    std::vector<std::string> unknown;
-    for (const detail::snapshot_block& block : blocks.all()) {
-        if (!has(block.name)) {
-            unknown.emplace_back(block.name);
-        }
-    }
-    use_of load(entries_);
-    load.read(blocks);
-    load.add_unknown(unknown);
-    load.lock();
-    load.clear();
-    load.apply();
-    return unknown;
+    return use_of(entries_).load(blocks);
 }
 
 handle_renaming snapshot::merge(std::span<const std::byte> bytes, std::string_view origin,

@@ -2,7 +2,10 @@
 #include "../shared/refusal_text.hpp"
 #include "snapshot_format.hpp"
 
+#include <handlepool/detail/base/contract.hpp>
 #include <handlepool/detail/base/throw_exception.hpp>
+#include <handlepool/detail/memory/large_copy.hpp>
+#include <handlepool/detail/snapshots/content_hash.hpp>
 #include <handlepool/detail/snapshots/snapshot_reader.hpp>
 #include <handlepool/detail/text/text.hpp>
 
@@ -29,6 +32,21 @@ namespace {
 
 } // namespace
 
+namespace {
+
+/// The hash of a payload, whose end is copied there.
+std::uint64_t hash_and_copy(std::span<const std::byte> payload, std::span<std::byte> end) {
+    expects(end.size() <= payload.size(), "?", "the end of a payload is larger than the payload");
+    const auto before = payload.first(payload.size() - end.size());
+    content_hash hash;
+    hash.add(before);
+    copy_past_caches(end.data(), payload.subspan(before.size()),
+                     [&hash](std::span<const std::byte> piece) { hash.add(piece); });
+    return hash.value();
+}
+
+} // namespace
+
 std::string text_of(const snapshot_source& source) {
     return std::string(source.kind) + " '" + printable(source.origin) + '\'';
 }
@@ -36,8 +54,8 @@ std::string text_of(const snapshot_source& source) {
 /// Goes over a snapshot, block by block.
 class snapshot_blocks::scan {
 public:
-    scan(std::span<const std::byte> bytes, const snapshot_source& source) noexcept
-        : bytes_(bytes), source_(source) {}
+    scan(std::span<const std::byte> bytes, const snapshot_source& source, const room_for_end& room) noexcept
+        : bytes_(bytes), source_(source), room_(room) {}
 
     void read_file_header();
     /// The next block, of whose name nothing is known yet. `before` come before it.
@@ -62,6 +80,7 @@ private:
 
     std::span<const std::byte> bytes_;
     snapshot_source source_;
+    const room_for_end& room_;
     std::size_t next_ = 0;
     std::size_t header_ = 0; // of the block
 };
@@ -106,7 +125,10 @@ snapshot_block snapshot_blocks::scan::read_block() {
     next_ += block.payload.size();
     read_padding(size, name);
     const auto hash = number_at<std::uint64_t>(next_);
-    if (const std::uint64_t expected = content_hash_of(block.payload); hash != expected) {
+    const auto room = room_ ? room_(block) : std::span<std::byte>();
+    const std::uint64_t expected =
+        room.empty() ? content_hash_of(block.payload) : hash_and_copy(block.payload, room);
+    if (hash != expected) {
         refuse(next_, name,
                "the payload is damaged: its hash is " + text_of_hash(expected) + ", and " +
                    text_of_hash(hash) + " is expected");
@@ -194,9 +216,10 @@ void snapshot_blocks::scan::read_end(const snapshot_block& end, std::size_t befo
     }
 }
 
-snapshot_blocks::snapshot_blocks(std::span<const std::byte> bytes, const snapshot_source& source)
+snapshot_blocks::snapshot_blocks(std::span<const std::byte> bytes, const snapshot_source& source,
+                                 const room_for_end& room)
     : source_(source) {
-    scan from(bytes, source);
+    scan from(bytes, source, room);
     from.read_file_header();
     for (;;) {
         const snapshot_block block = from.read_block();

@@ -76,6 +76,9 @@ public:
           steps_(std::move(steps)),
           made_(type) {}
 
+    /// Whether elements can lie in a file as they do in memory.
+    static constexpr bool may_lie_as_in_memory = is_bytes && has_content;
+
     const element_names& names() const noexcept { return names_; }
 
     /// `for_each_run(visit)` calls `visit(memory, count)` for elements that are neighbours, in their order.
@@ -133,6 +136,14 @@ public:
         } else if (!upgrade_from(from, there, count, std::index_sequence_for<Steps...>())) {
             refuse_type(from, there, names_, std::array{type_, Steps::type...});
         }
+    }
+    /// Whether those that were read lie there as in memory, and were not made of others.
+    bool lie_as_in_memory() const noexcept { return !read_.empty(); }
+    /// Bytes of so many elements in memory, where they are neighbours.
+    std::uint64_t bytes_in_memory(std::uint64_t count) const noexcept
+        requires(may_lie_as_in_memory)
+    {
+        return count * type_.size;
     }
     /// Of a column that isn't there. Throws invalid_snapshot where elements have no default.
     void make_defaults(block_reader& from, std::size_t count) {

@@ -60,6 +60,8 @@ class saved_objects {
 public:
     /// Whether each can be looked into for handles, and moved.
     static constexpr bool mergeable = std::is_move_constructible_v<T>;
+    /// Whether they can be the end of a payload, and lie there as in memory.
+    static constexpr bool may_lie_as_in_memory = saved_elements<T, Archive, Steps...>::may_lie_as_in_memory;
 
     saved_objects(const object_type<T>& type, Archive archive, std::tuple<Steps...> steps)
         : elements_(type, element_names::of_objects(), std::move(archive), std::move(steps)) {}
@@ -86,6 +88,10 @@ public:
         from.require_that(columns == 1, static_cast<std::size_t>(bytes_of(there)) + sizeof columns,
                           "the objects are no rows, and have " + std::to_string(columns) + " columns");
         elements_.read(from, there, count);
+    }
+    bool lie_as_in_memory() const noexcept { return elements_.lie_as_in_memory(); }
+    std::uint64_t bytes_in_memory(std::uint64_t count) const noexcept {
+        return elements_.bytes_in_memory(count);
     }
     /// Makes objects that were read, from the `first` on, at locations that follow each other.
     template <class Parts>
@@ -159,6 +165,7 @@ template <class... Cs, class... Schemas>
 class saved_rows<columns<Cs...>, Schemas...> {
 public:
     static constexpr bool mergeable = (std::is_move_constructible_v<Cs> && ...);
+    static constexpr bool may_lie_as_in_memory = false; // each column has an array there
 
     saved_rows(const object_type<columns<Cs...>>&, Schemas... schemas) : columns_(std::move(schemas)...) {}
 

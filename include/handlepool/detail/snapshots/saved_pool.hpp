@@ -78,6 +78,9 @@ struct pool_limits_of_snapshot {
 HANDLEPOOL_EXPORT std::uint64_t bytes_of(const saved_pool& pool) noexcept;
 HANDLEPOOL_EXPORT void write(snapshot_writer& to, const saved_pool& pool);
 
+/// How many objects a pool has whose block may be damaged. 0 if that can't be read.
+HANDLEPOOL_EXPORT std::uint32_t objects_in(const snapshot_block& block) noexcept;
+
 /// Reads a pool up to its objects, and verifies that it is one: each slot is in one place and has a
 /// generation that fits there. Its lists lie in the payload or in those of `memory`, where these suffice.
 /// Throws invalid_snapshot and std::bad_alloc.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <handlepool/detail/base/index_types.hpp>
+#include <handlepool/detail/memory/large_copy.hpp>
 #include <handlepool/detail/pool/pool_cut.hpp>
 #include <handlepool/detail/snapshots/pool_loader.hpp>
 #include <handlepool/detail/snapshots/pool_saver.hpp>
@@ -12,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,6 +29,7 @@ class saved_pool_entry final : public snapshot_entry, private future_objects {
     using layout = typename Config::layout;
     using value_type = typename layout::value_type;
     using loader = pool_loader<T, Config>;
+    using placement = typename parts_type::placement;
 
 public:
     /// `schema` is what the objects need beside their type.
@@ -47,6 +50,23 @@ public:
         to.end_block();
     }
 
+    std::span<std::byte> room_for_end([[maybe_unused]] const snapshot_block& block) override {
+        if constexpr (Objects::may_lie_as_in_memory && !placement::stable) {
+            const std::uint32_t count = objects_in(block);
+            const std::uint64_t bytes = objects_.bytes_in_memory(count);
+            if (bytes >= too_much_for_caches && bytes <= block.payload.size() && has_empty_store()) {
+                lock();
+                auto& objects = cut_->parts().objects;
+                if (objects.size() == 0 && objects.make_room(count) >= count) {
+                    objects.unpoison_objects(location{}, count);
+                    in_place_ = count;
+                    return {static_cast<std::byte*>(objects.storage(location{})),
+                            static_cast<std::size_t>(bytes)};
+                }
+            }
+        }
+        return {};
+    }
     void read(block_reader& from) override { read_by(from, limits_of(core_)); }
     void read_to_merge(block_reader& from) override {
         from.require_that(Objects::mergeable, 0,
@@ -62,11 +82,16 @@ public:
     }
     const future_objects* future() const noexcept override { return this; }
     void add_unknown(std::vector<std::string>& names) const override { objects_.add_unknown(name(), names); }
-    void lock() override { cut_.emplace(core_); }
+    void lock() override {
+        if (!cut_) {
+            cut_.emplace(core_);
+        }
+    }
     bool settle() override { return cut_->settle(); }
     bool clear() override {
         const bool lived = cut_->clear();
         if (lived || !cut_type::is_idle(core_)) {
+            give_up_places(); // a compaction puts what was created there
             cut_->compact();
         }
         return lived;
@@ -74,6 +99,9 @@ public:
     void make_room() override { loader::make_room(*cut_, pool_); }
     void apply() noexcept override {
         loader::rewrite(*cut_, pool_, [this](auto location_at) {
+            if (are_in_place()) {
+                return;
+            }
             std::size_t next = 0;
             for_each_run(pool_.owners.size(), location_at, [&](location first, std::size_t length) {
                 objects_.put_in(cut_->parts(), next, first, length);
@@ -120,6 +148,7 @@ public:
         merged_ = {};
         objects_.forget(loaded);
         pool_.forget_bytes();
+        give_up_places();
         cut_.reset();
     }
 
@@ -127,6 +156,25 @@ private:
     pool_of_handles pool() const noexcept override { return {.widths = pool_.widths, .id = pool_.id}; }
     bool include(std::uint64_t slot, std::uint32_t generation) const noexcept override {
         return lives_in(pool_, slot, generation);
+    }
+
+    /// Whether nothing is in the places of its objects, and nothing waits to come there.
+    bool has_empty_store() const noexcept { return core_.size() == 0 && cut_type::is_idle(core_); }
+
+    /// Whether the objects have come to their places already. Asked once.
+    bool are_in_place() noexcept {
+        if constexpr (Objects::may_lie_as_in_memory) {
+            return std::exchange(in_place_, 0) != 0 && objects_.lie_as_in_memory();
+        } else {
+            return false;
+        }
+    }
+
+    /// What was copied to places is not wanted there.
+    void give_up_places() noexcept {
+        if (in_place_ != 0) {
+            cut_->parts().objects.poison_objects(location{}, std::exchange(in_place_, 0));
+        }
     }
 
     void read_by(block_reader& from, const pool_limits_of_snapshot& limits) {
@@ -140,6 +188,7 @@ private:
     saved_pool pool_;                // as it was saved or read last: for its memory
     std::vector<value_type> merged_; // handles, during a merge
     std::optional<cut_type> cut_;    // during a save or a load
+    std::size_t in_place_ = 0;       // places whose bytes have come, during a load
 };
 
 } // namespace handlepool::detail

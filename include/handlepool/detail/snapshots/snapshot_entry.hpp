@@ -40,8 +40,8 @@ protected:
 /// ```
 ///   lock() of all ─▶ settle() of all, until nothing waits ─▶ save() of all ─▶ unlock() of all
 ///
-///   read() of all ─▶ require_fit() of all ─▶ lock() of all ─▶ clear() of all, until nothing is left
-///                                                                              │
+///   room_for_end() of some ─▶ read() of all ─▶ require_fit() of all ─▶ lock() of all ─▶ clear() of all,
+///                                                                              │      until nothing is left
 ///   unlock() of all ◀─ tell() of all ◀─ apply() of all ◀─ make_room() of all
 ///
 ///   read_to_merge() of all ─▶ reserve() of all ─▶ merge() of pools, then of all else ─▶ keep() of all ─▶
@@ -62,6 +62,9 @@ public:
 
     /// Writes its block. Throws std::bad_alloc, and what its parts throw.
     virtual void save(snapshot_writer& to) = 0;
+    /// Where the end of its block's payload can be copied to before it is read, if that is a gain: nobody
+    /// sees what is there before apply(). The block may be damaged. Throws compaction_conflict and the like.
+    virtual std::span<std::byte> room_for_end(const snapshot_block&) { return {}; }
     /// Reads its block, whose bytes stay until unlock(). Throws invalid_snapshot and std::bad_alloc.
     virtual void read(block_reader& from) = 0;
     /// Adds what its block has that was not added here, and is passed over. Throws std::bad_alloc.

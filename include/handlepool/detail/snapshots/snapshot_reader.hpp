@@ -10,6 +10,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
@@ -39,13 +40,20 @@ struct snapshot_block {
     snapshot_source source;
 };
 
+/// Where the end of a block's payload is wanted: at most as much as that, or nothing. What the block has was
+/// not checked yet.
+using room_for_end = std::function<std::span<std::byte>(const snapshot_block&)>;
+
 /// What a snapshot consists of, or a delta.
 class HANDLEPOOL_EXPORT snapshot_blocks {
 public:
     /// Checks all but what the payloads mean, hashes included. The bytes and the source outlive the blocks.
     /// Needs memory for blocks that are there only, whatever the bytes say. Linear, but for names, which are
     /// sorted. Throws invalid_snapshot and std::bad_alloc.
-    snapshot_blocks(std::span<const std::byte> bytes, const snapshot_source& source);
+    /// Ends of payloads are also copied to where `room` wants them, if it is one, while they are hashed: so
+    /// they are fetched from memory once. Nobody may look at them before all has been checked.
+    snapshot_blocks(std::span<const std::byte> bytes, const snapshot_source& source,
+                    const room_for_end& room = {});
     /// The same of a snapshot; `origin` is the name of a file, for example.
     snapshot_blocks(std::span<const std::byte> bytes, std::string_view origin)
         : snapshot_blocks(bytes, snapshot_source{.kind = "snapshot", .origin = origin}) {}
