@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include "whole_writes.hpp"
+
 #include <handlepool/detail/base/throw_exception.hpp>
 #include <handlepool/detail/journal/journal_file.hpp>
 #include <handlepool/detail/journal/journal_scan.hpp>
@@ -40,12 +42,7 @@ void cut_journal(const std::filesystem::path& file, std::uint64_t frame) {
     find_frame(scan, frame);
     const std::uint64_t end = scan.offset();
     const auto storage = std::move(scan).release();
-    std::error_code error;
-    storage->truncate(end, error);
-    if (!error) {
-        storage->sync(error);
-    }
-    if (error) {
+    if (const std::error_code error = detail::cut_off(*storage, end)) {
         scan.throw_error(error);
     }
 }
@@ -62,13 +59,11 @@ void cut_journal(const std::filesystem::path& file, std::uint64_t frame, const s
         if (bytes.empty()) {
             scan.throw_error(std::make_error_code(std::errc::io_error)); // somebody has cut it off meanwhile
         }
-        at += storage->write(at, bytes, error);
-        if (error == std::errc::interrupted) {
-            error.clear();
-        }
+        error = detail::write_all(*storage, at, bytes);
+        at += bytes.size();
     }
     if (!error) {
-        storage->sync(error);
+        error = detail::wait_for_disk(*storage);
     }
     if (!error) {
         storage->publish(error);

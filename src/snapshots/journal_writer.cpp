@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "journal_format.hpp"
 #include "snapshot_format.hpp"
+#include "whole_writes.hpp"
 
 #include <handlepool/detail/base/throw_exception.hpp>
 #include <handlepool/detail/journal/journal_file.hpp>
@@ -86,10 +87,10 @@ journal_writer journal_writer::create(std::unique_ptr<journal_storage> storage, 
     std::error_code error;
     made.storage_->truncate(0, error);
     if (!error) {
-        error = made.write(0, header);
+        error = detail::write_all(*made.storage_, 0, header);
     }
     if (!error) {
-        error = made.wait_for_disk();
+        error = detail::wait_for_disk(*made.storage_);
     }
     if (!error) {
         made.storage_->publish(error);
@@ -135,13 +136,7 @@ journal_writer journal_writer::open(std::unique_ptr<journal_storage> storage, st
     opened.unsynced_ = opened.frame_ - opened.synced_frame_;
     opened.storage_ = std::move(scan).release();
     if (tail.bytes != 0) {
-        // And waits for the disk, or what was cut off could come back behind what is appended.
-        std::error_code error;
-        opened.storage_->truncate(opened.size_, error);
-        if (!error) {
-            error = opened.wait_for_disk();
-        }
-        if (error) {
+        if (const std::error_code error = detail::cut_off(*opened.storage_, opened.size_)) {
             opened.throw_error(error, opened.frame_ + 1,
                                "what follows the last whole entry can't be cut off");
         }
@@ -160,7 +155,7 @@ void journal_writer::append(std::uint64_t frame, std::span<const journal_part> p
         refuse_append(name_, frame, "frame " + std::to_string(frame_ + 1) + " is the next one");
     }
     encode(frame, parts);
-    if (const std::error_code error = write(size_, entry_)) {
+    if (const std::error_code error = detail::write_all(*storage_, size_, entry_)) {
         std::error_code not_taken_back;
         storage_->truncate(size_, not_taken_back);
         broken_ = not_taken_back;
@@ -216,33 +211,9 @@ void journal_writer::encode(std::uint64_t frame, std::span<const journal_part> p
     to.number(detail::content_hash_of(std::span(entry_).first(size - detail::entry_hash_bytes)));
 }
 
-std::error_code journal_writer::write(std::uint64_t offset, std::span<const std::byte> bytes) noexcept {
-    while (!bytes.empty()) {
-        std::error_code error;
-        const std::size_t written = storage_->write(offset, bytes, error);
-        if (error && error != std::errc::interrupted) {
-            return error;
-        }
-        if (written == 0 && !error) {
-            return std::make_error_code(std::errc::io_error);
-        }
-        offset += written;
-        bytes = bytes.subspan(written);
-    }
-    return {};
-}
-
-std::error_code journal_writer::wait_for_disk() noexcept {
-    std::error_code error;
-    do {
-        storage_->sync(error);
-    } while (error == std::errc::interrupted);
-    return error;
-}
-
 void journal_writer::sync() {
     require_whole();
-    if ((broken_ = wait_for_disk())) {
+    if ((broken_ = detail::wait_for_disk(*storage_))) {
         throw_error(broken_, frame_, "the disk may lack any entry since the last sync");
     }
     synced_frame_ = frame_;

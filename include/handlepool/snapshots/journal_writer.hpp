@@ -105,8 +105,6 @@ private:
                    const journal_options& options);
 
     void encode(std::uint64_t frame, std::span<const journal_part> parts);
-    std::error_code write(std::uint64_t offset, std::span<const std::byte> bytes) noexcept;
-    std::error_code wait_for_disk() noexcept;
     [[noreturn]] void throw_error(std::error_code error, std::uint64_t frame, std::string_view problem) const;
     void require_whole() const;
 
