@@ -70,6 +70,7 @@ int main(int argc, char** argv) try {
     handlepool_bench::register_changes(results, rounds);
     handlepool_bench::register_captures(results, rounds);
     handlepool_bench::register_snapshots(results, rounds);
+    handlepool_bench::register_hashes(results, rounds);
     handlepool_bench::register_look_up(results, rounds);
     handlepool_bench::register_two_threads(results, rounds);
     handlepool_bench::register_frames(results, rounds);

@@ -16,6 +16,7 @@ void register_changes(table& results, std::size_t rounds);
 /// The last frames of a pool, and the way back.
 void register_captures(table& results, std::size_t rounds);
 void register_snapshots(table& results, std::size_t rounds);
+void register_hashes(table& results, std::size_t rounds);
 void register_look_up(table& results, std::size_t rounds);
 void register_two_threads(table& results, std::size_t rounds);
 void register_frames(table& results, std::size_t rounds);

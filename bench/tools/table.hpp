@@ -62,6 +62,7 @@ enum class figure : std::size_t {
     deltas_apply,
     deltas_bytes,
     deltas_record,
+    hashes_changed,
     churn_1k,
     churn_10k,
     churn_100k,

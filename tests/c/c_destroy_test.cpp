@@ -233,6 +233,23 @@ TEST(c_destroy_test, the_service_stays_while_a_removed_pool_ends) {
     EXPECT_EQ(handlepool_service_destroy(whole.service), HANDLEPOOL_OK);
 }
 
+TEST(c_destroy_test, the_service_stays_while_a_removed_pool_has_a_guard) {
+    ending nothing;
+    handlepool_service* const service = make_service();
+    handlepool_pool* const ships = add_pool(service, "ships", nothing);
+    insert(ships);
+    handlepool_guard guard{};
+    ASSERT_EQ(handlepool_begin_access(ships, &guard), HANDLEPOOL_OK);
+    EXPECT_EQ(handlepool_service_remove_pool(service, "ships"), HANDLEPOOL_OK);
+    EXPECT_EQ(handlepool_service_destroy(service), HANDLEPOOL_ERROR_CONFLICT);
+    EXPECT_EQ(handlepool_last_error(), service_is_busy);
+    EXPECT_EQ(nothing.became, results{}) << "its object lives";
+    EXPECT_EQ(handlepool_pool_size(ships), 1U);
+    handlepool_end_access(&guard);
+    EXPECT_EQ(handlepool_service_destroy(service), HANDLEPOOL_OK);
+    EXPECT_EQ(nothing.became, results{"done"});
+}
+
 // ---- A loop
 
 /// What a function that is shown objects has seen, and what became of the frames that it has tried to end.

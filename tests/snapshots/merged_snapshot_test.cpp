@@ -358,6 +358,38 @@ TEST(merged_snapshot, refuses_two_pools_with_one_id) {
     EXPECT_EQ(some.stats().slots_reserved + others.stats().slots_reserved, 0U);
 }
 
+/// Of a pool whose handles have another layout.
+struct gunner {
+    handle<gunner, script_layout> deputy;
+    handle<cannon> at;
+};
+template <class Map>
+void for_each_handle(gunner& each, Map& map) {
+    map(each.deputy);
+    map(each.at);
+}
+
+TEST(merged_snapshot, tells_pools_of_two_layouts_apart_that_have_one_id) {
+    pool<cannon> cannons({.name = "cannons", .capacity = 10, .pool_id = 50});
+    pool<gunner, with_layout<script_layout>> gunners({.name = "gunners", .capacity = 10, .pool_id = 50});
+    const auto gun = cannons.emplace(cannon{8, {}, {}});
+    const auto deputy = gunners.emplace(gunner{{}, gun});
+    const auto first = gunners.emplace(gunner{deputy, gun});
+    snapshot all;
+    all.add("cannons", cannons);
+    all.add("gunners", gunners);
+    snapshot_bytes bytes;
+    all.save(bytes);
+    const handle_renaming names = all.merge(bytes, "game");
+    const gunner* const again = gunners.find(names.find(first));
+    ASSERT_NE(again, nullptr);
+    EXPECT_NE(names.find(deputy), deputy);
+    EXPECT_EQ(again->deputy, names.find(deputy));
+    EXPECT_TRUE(gunners.contains(again->deputy));
+    EXPECT_EQ(again->at, names.find(gun));
+    EXPECT_TRUE(cannons.contains(again->at));
+}
+
 TEST(merged_snapshot, gives_no_key_that_another_object_has) {
     pool<fortress> forts({.name = "forts", .capacity = 10, .pool_id = 942});
     handle_index<fortress, std::string> names;

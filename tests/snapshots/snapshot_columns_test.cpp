@@ -189,6 +189,21 @@ TEST(snapshot_columns, that_a_file_has_not_have_their_defaults) {
     EXPECT_THAT(nobody_knows_the_pool.load(bytes), ElementsAre("movers"));
 }
 
+TEST(snapshot_columns, that_nobody_knows_are_those_of_the_last_load) {
+    const snapshot_bytes both = two_movers();
+    snapshot_bytes one;
+    {
+        saved_table<spot> table(named_column("spot"));
+        table.rows.emplace(spot{5, 6});
+        one = table.saved();
+    }
+    saved_table<spot> table(named_column("spot"));
+    for (int i = 0; i != 2; ++i) {
+        EXPECT_THAT(table.all.load(both), ElementsAre("movers.health", "movers.title", "movers.awake"));
+    }
+    EXPECT_THAT(table.all.load(one), IsEmpty());
+}
+
 TEST(snapshot_columns, without_a_default_must_be_there) {
     const snapshot_bytes bytes = two_movers();
     saved_table<spot, armor> table(named_column("spot"), named_column("armor"));

@@ -166,6 +166,7 @@ public:
     /// The pool's handles, what it gives for them, and what a frame did to it.
     using handle_type = typename Pool::handle_type;
     using pointer = typename Pool::pointer;
+    using const_pointer = typename Pool::const_pointer;
     using record_type = frame_record<handle_type>;
 
     /// Follows the pool from here on; its frame is 0 now. Subject to the same rules as on_destroy() of the
@@ -355,6 +356,12 @@ public:
     /// erased, which the next record tells. Constant.
     handle_type told_at(std::size_t position) const noexcept {
         return position < recorder_->positions() ? recorder_->told_at(position) : handle_type();
+    }
+    /// The object that told_at() names, which is there until the next compaction, erased or not; null where
+    /// there is none. Constant.
+    const_pointer told_object_at(std::size_t position) const noexcept {
+        return told_at(position) ? const_pointer(recorder_->told_object_at(*parts_, position))
+                                 : const_pointer();
     }
     /// Calls `visit(handle, position)` for each object that the records have told of, as they have told of
     /// it, in ascending order of positions: what a reader begins with that has found a gap. Some may have
