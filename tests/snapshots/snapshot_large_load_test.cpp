@@ -38,34 +38,34 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 
 /// A page of a book, which can be seen to be the right one, and whole.
-struct page {
+struct saved_page {
     static constexpr std::size_t words = 128;
 
-    explicit page(std::uint64_t number = 0) {
+    explicit saved_page(std::uint64_t number = 0) {
         for (std::size_t i = 0; i != words; ++i) {
             text[i] = number * words + i;
         }
     }
-    bool is(std::uint64_t number) const { return text == page(number).text; }
+    bool is(std::uint64_t number) const { return text == saved_page(number).text; }
 
     std::array<std::uint64_t, words> text;
 };
 /// One of an older edition, of the same size.
 struct first_page {
     static constexpr std::uint32_t snapshot_version = 1;
-    std::array<std::uint64_t, page::words> text;
+    std::array<std::uint64_t, saved_page::words> text;
 };
 
 constexpr std::uint32_t page_count = 9'000;
-static_assert(page_count * sizeof(page) > detail::too_much_for_caches);
+static_assert(page_count * sizeof(saved_page) > detail::too_much_for_caches);
 
-const pool_options options{.capacity = 2 * page_count, .pool_id = 7};
+const pool_options book_options{.capacity = 2 * page_count, .pool_id = 7};
 
 class snapshot_large_load : public testing::Test {
 protected:
     /// Pages of which every third one was erased.
-    static std::vector<handle<page>> fill(pool<page>& pages) {
-        std::vector<handle<page>> all;
+    static std::vector<handle<saved_page>> fill(pool<saved_page>& pages) {
+        std::vector<handle<saved_page>> all;
         for (std::uint64_t i = 0; i != page_count + page_count / 2; ++i) {
             all.push_back(pages.emplace(i));
         }
@@ -75,7 +75,7 @@ protected:
         pages.compact();
         return all;
     }
-    static snapshot_bytes saved(pool<page>& pages) {
+    static snapshot_bytes saved(pool<saved_page>& pages) {
         snapshot book;
         book.add("pages", pages);
         snapshot_bytes bytes;
@@ -83,29 +83,29 @@ protected:
         return bytes;
     }
     /// All handles name their pages, or none, and the pool has nothing else.
-    void expect_book(const pool<page>& pages) const {
+    void expect_book(const pool<saved_page>& pages) const {
         ASSERT_EQ(pages.size(), page_count);
         for (std::size_t i = 0; i != all_.size(); ++i) {
-            const page* const found = pages.find(all_[i]);
+            const saved_page* const found = pages.find(all_[i]);
             ASSERT_EQ(found != nullptr, i % 3 != 0) << i;
             ASSERT_TRUE(found == nullptr || found->is(i)) << i;
         }
     }
-    std::vector<handle<page>> all_;
+    std::vector<handle<saved_page>> all_;
     snapshot_bytes bytes_ = [this] {
-        pool<page> pages(options);
+        pool<saved_page> pages(book_options);
         all_ = fill(pages);
         return saved(pages);
     }();
 };
 
 TEST_F(snapshot_large_load, into_an_empty_pool_gives_all) {
-    pool<page> pages(options);
+    pool<saved_page> pages(book_options);
     snapshot book;
     book.add("pages", pages);
     EXPECT_THAT(book.load(bytes_), IsEmpty());
     expect_book(pages);
-    for (const page& each : pages.items()) {
+    for (const saved_page& each : pages.items()) {
         EXPECT_FALSE(is_poisoned(&each));
     }
     EXPECT_EQ(saved(pages).size(), bytes_.size());
@@ -115,7 +115,7 @@ TEST_F(snapshot_large_load, into_an_empty_pool_gives_all) {
 }
 
 TEST_F(snapshot_large_load, twice_gives_all) {
-    pool<page> pages(options);
+    pool<saved_page> pages(book_options);
     snapshot book;
     book.add("pages", pages);
     book.load(bytes_);
@@ -128,27 +128,27 @@ TEST_F(snapshot_large_load, twice_gives_all) {
 }
 
 TEST_F(snapshot_large_load, of_damaged_bytes_names_the_damage_and_leaves_an_empty_pool) {
-    pool<page> pages(options);
+    pool<saved_page> pages(book_options);
     snapshot book;
     book.add("pages", pages);
     const detail::snapshot_block block = *detail::snapshot_blocks(bytes_, "it").find("pages");
     const std::size_t hash_at = block.offset + (block.payload.size() + 7) / 8 * 8;
-    const page* const first = [&] {
+    const saved_page* const first = [&] {
         book.load(bytes_);
-        const page* const front = pages.items().data();
+        const saved_page* const front = pages.items().data();
         pages.clear();
         pages.compact();
         return front;
     }();
     for (const std::size_t damaged : {
-             block.offset,                            // the layout of the handles
-             block.offset + 20,                       // how many objects there are
-             block.offset + 21,                       // ... more than there are bytes
-             block.offset + 23,                       // ... more than the pool takes
-             block.offset + 64,                       // a generation
-             hash_at - page_count * sizeof(page),     // the first byte of the first page
-             hash_at - page_count * sizeof(page) / 2, // one in the middle
-             hash_at - 1,                             // the last one
+             block.offset,                                  // the layout of the handles
+             block.offset + 20,                             // how many objects there are
+             block.offset + 21,                             // ... more than there are bytes
+             block.offset + 23,                             // ... more than the pool takes
+             block.offset + 64,                             // a generation
+             hash_at - page_count * sizeof(saved_page),     // the first byte of the first saved_page
+             hash_at - page_count * sizeof(saved_page) / 2, // one in the middle
+             hash_at - 1,                                   // the last one
          }) {
         snapshot_bytes bytes = bytes_;
         bytes[damaged] ^= std::byte{0x10};
@@ -170,7 +170,7 @@ TEST_F(snapshot_large_load, of_damaged_bytes_names_the_damage_and_leaves_an_empt
 }
 
 TEST_F(snapshot_large_load, that_is_refused_leaves_what_waits) {
-    pool<page> pages(options);
+    pool<saved_page> pages(book_options);
     snapshot book;
     book.add("pages", pages);
     pages.emplace(3U);
@@ -180,7 +180,7 @@ TEST_F(snapshot_large_load, that_is_refused_leaves_what_waits) {
 }
 
 TEST_F(snapshot_large_load, that_is_refused_leaves_places_for_what_is_created) {
-    pool<page> pages(options);
+    pool<saved_page> pages(book_options);
     snapshot book;
     std::uint32_t more = 0;
     book.add("pages", pages);
@@ -200,29 +200,31 @@ TEST_F(snapshot_large_load, of_an_older_type_makes_its_objects_anew) {
     all_.clear();
     snapshot_bytes bytes;
     {
-        pool<first_page> old(options);
+        pool<first_page> old(book_options);
         snapshot former;
         former.add("pages", old);
         for (std::uint64_t i = 0; i != page_count; ++i) {
-            all_.push_back(handle<page>::from_value(old.emplace(first_page{page(i).text}).value()));
+            all_.push_back(
+                handle<saved_page>::from_value(old.emplace(first_page{saved_page(i).text}).value()));
         }
         former.save(bytes);
     }
 
-    pool<page> pages(options);
+    pool<saved_page> pages(book_options);
     snapshot book;
-    book.add("pages", pages,
-             upgrade<first_page, page>([](const first_page& each) { return page(each.text[0] + 1); }));
+    book.add("pages", pages, upgrade<first_page, saved_page>([](const first_page& each) {
+                 return saved_page(each.text[0] + 1);
+             }));
     book.load(bytes);
     ASSERT_EQ(pages.size(), page_count);
     for (std::size_t i = 0; i != all_.size(); ++i) {
-        ASSERT_TRUE(pages.find(all_[i])->is(i * page::words + 1)) << i;
+        ASSERT_TRUE(pages.find(all_[i])->is(i * saved_page::words + 1)) << i;
     }
 }
 
 // A compaction puts it where the objects of the snapshot were already.
 TEST_F(snapshot_large_load, outlives_what_a_hook_creates_meanwhile) {
-    pool<page> pages(options);
+    pool<saved_page> pages(book_options);
     pool<int> authors({.capacity = 10, .pool_id = 8});
     snapshot book;
     book.add("pages", pages);
@@ -237,7 +239,7 @@ TEST_F(snapshot_large_load, outlives_what_a_hook_creates_meanwhile) {
     std::uint64_t created = 0;
     const scoped_hook author_ends =
         authors.on_destroy([&](auto, int&) { pages.emplace(1'000'000 + created++); });
-    const scoped_hook page_ends = pages.on_destroy([&](auto, page&) {
+    const scoped_hook page_ends = pages.on_destroy([&](auto, saved_page&) {
         if (created != 10) {
             pages.emplace(1'000'000 + created++);
         }
@@ -248,7 +250,7 @@ TEST_F(snapshot_large_load, outlives_what_a_hook_creates_meanwhile) {
 }
 
 TEST_F(snapshot_large_load, is_refused_while_this_thread_has_a_guard) {
-    pool<page> pages(options);
+    pool<saved_page> pages(book_options);
     snapshot book;
     book.add("pages", pages);
     {
@@ -261,11 +263,11 @@ TEST_F(snapshot_large_load, is_refused_while_this_thread_has_a_guard) {
 }
 
 TEST_F(snapshot_large_load, of_raw_objects_gives_all) {
-    const raw_type type{.size = sizeof(page), .alignment = alignof(page)};
-    raw_pool<> pages(options, type);
+    const raw_type type{.size = sizeof(saved_page), .alignment = alignof(saved_page)};
+    raw_pool<> pages(book_options, type);
     std::vector<std::uint64_t> all;
     for (std::uint64_t i = 0; i != page_count; ++i) {
-        const page made(i);
+        const saved_page made(i);
         all.push_back(pages.emplace([&](void* memory) { std::memcpy(memory, &made, sizeof made); }).value());
     }
     snapshot book;
@@ -278,20 +280,20 @@ TEST_F(snapshot_large_load, of_raw_objects_gives_all) {
     ASSERT_EQ(pages.size(), page_count);
     for (std::size_t i = 0; i != all.size(); ++i) {
         const void* const found = pages.find(raw_pool<>::handle_type::from_value(all[i]));
-        ASSERT_TRUE(found != nullptr && static_cast<const page*>(found)->is(i)) << i;
+        ASSERT_TRUE(found != nullptr && static_cast<const saved_page*>(found)->is(i)) << i;
     }
 }
 
 // Two loads at once, each of its own pool.
 TEST_F(snapshot_large_load, in_two_threads_gives_both) {
-    pool<page> one(options);
-    std::optional<pool<page>> other;
+    pool<saved_page> one(book_options);
+    std::optional<pool<saved_page>> other;
     other.emplace(pool_options{.capacity = 2 * page_count, .pool_id = 9});
     all_ = fill(*other);
     const snapshot_bytes bytes = saved(*other);
     other->clear();
     other->compact();
-    const auto load = [](pool<page>& into, const snapshot_bytes& from) {
+    const auto load = [](pool<saved_page>& into, const snapshot_bytes& from) {
         snapshot book;
         book.add("pages", into);
         for (int i = 0; i != 5; ++i) {
@@ -305,7 +307,7 @@ TEST_F(snapshot_large_load, in_two_threads_gives_both) {
     first.join();
     expect_book(*other);
     EXPECT_EQ(one.size(), page_count);
-    EXPECT_TRUE(std::ranges::equal(one.items(), other->items(), {}, &page::text, &page::text));
+    EXPECT_TRUE(std::ranges::equal(one.items(), other->items(), {}, &saved_page::text, &saved_page::text));
 }
 
 TEST(snapshot_blocks, copies_the_ends_that_are_wanted) {

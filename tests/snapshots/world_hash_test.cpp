@@ -40,7 +40,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 
 /// With padding, a pointer, and a member that doesn't count.
-struct rover {
+struct hashed_rover {
     float x = 0;
     bool is_loaded = false;
     double y = 0;
@@ -49,7 +49,7 @@ struct rover {
     int seen_by_camera = 0;
 };
 template <class Hash>
-void for_each_hashed(const rover& each, Hash& hash) {
+void for_each_hashed(const hashed_rover& each, Hash& hash) {
     hash(each.x);
     hash(each.is_loaded);
     hash(each.y);
@@ -57,19 +57,20 @@ void for_each_hashed(const rover& each, Hash& hash) {
 }
 
 /// All of whose bytes count.
-struct crate {
+struct hashed_crate {
     std::uint32_t weight = 0;
     std::uint32_t content = 0;
 };
 
-static_assert(detail::is_content<crate> && detail::is_content<double> && detail::is_content<handle<crate>>);
+static_assert(detail::is_content<hashed_crate> && detail::is_content<double> &&
+              detail::is_content<handle<hashed_crate>>);
 static_assert(detail::is_content<std::array<float, 3>> && detail::is_content<std::uint8_t[2]>);
-static_assert(!detail::is_content<rover> && !detail::is_content<const char*> &&
+static_assert(!detail::is_content<hashed_rover> && !detail::is_content<const char*> &&
               !detail::is_content<std::string>);
 static_assert(!detail::is_content<std::string_view> && !detail::is_content<std::span<int>>);
 static_assert(!detail::is_content<long double> && !detail::is_content<std::pair<char, int>>);
 
-std::uint64_t hash_of(const auto& value) {
+std::uint64_t hash_of_value(const auto& value) {
     world_hash hash;
     hash.add("it", value);
     return hash.update();
@@ -96,21 +97,21 @@ TEST(object_hash, tells_lists_and_long_content_apart) {
                                                          {std::string(501, 'x')}};
     std::vector<std::uint64_t> hashes;
     for (const auto& each : lists) {
-        hashes.push_back(hash_of(each));
-        EXPECT_EQ(hash_of(each), hashes.back());
+        hashes.push_back(hash_of_value(each));
+        EXPECT_EQ(hash_of_value(each), hashes.back());
     }
     std::ranges::sort(hashes);
     EXPECT_TRUE(std::ranges::adjacent_find(hashes) == hashes.end());
     for (const std::size_t at : {0U, 239U, 240U, 241U, 479U, 480U, 999U}) {
         std::string text(1'000, '.');
-        const std::uint64_t before = hash_of(text);
+        const std::uint64_t before = hash_of_value(text);
         text[at] = '!';
-        EXPECT_NE(hash_of(text), before) << at;
+        EXPECT_NE(hash_of_value(text), before) << at;
     }
 }
 
 TEST(world_hash, is_of_members_that_count) {
-    pool<rover> rovers({.capacity = 100});
+    pool<hashed_rover> rovers({.capacity = 100});
     change_log log(rovers);
     world_hash hash;
     hash.add("rovers", log);
@@ -122,9 +123,9 @@ TEST(world_hash, is_of_members_that_count) {
     rovers.compact();
     EXPECT_EQ(hash.update(), before);
     std::vector<std::uint64_t> others = {before};
-    const std::vector<std::function<void(rover&)>> edits = {
-        [](rover& each) { each.x = -0.0F; }, [](rover& each) { each.is_loaded = true; },
-        [](rover& each) { each.y = 3; }, [](rover& each) { each.cargo = "ice"; }};
+    const std::vector<std::function<void(hashed_rover&)>> edits = {
+        [](hashed_rover& each) { each.x = -0.0F; }, [](hashed_rover& each) { each.is_loaded = true; },
+        [](hashed_rover& each) { each.y = 3; }, [](hashed_rover& each) { each.cargo = "ice"; }};
     for (const auto& edit : edits) {
         edit(*log.edit(it));
         rovers.compact();
@@ -136,7 +137,7 @@ TEST(world_hash, is_of_members_that_count) {
 }
 
 TEST(world_hash, is_of_positions_and_handles) {
-    pool<crate> crates({.capacity = 100});
+    pool<hashed_crate> crates({.capacity = 100});
     change_log log(crates);
     world_hash hash;
     hash.add("crates", log);
@@ -150,7 +151,8 @@ TEST(world_hash, is_of_positions_and_handles) {
     };
     std::swap(*log.edit(first), *log.edit(last));
     expect_another();
-    sort(crates, [](const crate& one, const crate& other) { return one.weight < other.weight; });
+    sort(crates,
+         [](const hashed_crate& one, const hashed_crate& other) { return one.weight < other.weight; });
     expect_another(); // the first content at the first position again, with another handle
     const auto renamed = crates.revoke(first);
     expect_another();
@@ -163,15 +165,15 @@ TEST(world_hash, is_of_positions_and_handles) {
 }
 
 TEST(world_hash, of_a_pool_costs_what_has_changed) {
-    pool<crate> crates({.capacity = 1'000});
+    pool<hashed_crate> crates({.capacity = 1'000});
     change_log log(crates);
     world_hash hash;
     std::size_t looks = 0;
-    hash.add("crates", log, [&looks](const crate& each, auto& of) {
+    hash.add("crates", log, [&looks](const hashed_crate& each, auto& of) {
         ++looks;
         of(each.weight);
     });
-    std::vector<handle<crate>> all;
+    std::vector<handle<hashed_crate>> all;
     for (std::uint32_t i = 0; i != 500; ++i) {
         all.push_back(crates.emplace(i, i));
     }
@@ -189,7 +191,7 @@ TEST(world_hash, of_a_pool_costs_what_has_changed) {
 }
 
 TEST(world_hash, finds_the_object_in_which_two_worlds_differ) {
-    pool<crate> crates({.capacity = 1'000});
+    pool<hashed_crate> crates({.capacity = 1'000});
     const int score = 7;
     change_log log(crates);
     world_hash hash;
@@ -232,34 +234,36 @@ void expect_as_if_looked_at_all(const change_log<Pool>& log, world_hash& going_o
 
 /// Makes, finds and changes objects of each kind.
 template <class Pool>
-struct made {
+struct hashed_kind {
     static auto emplace(Pool& pool, std::uint32_t number) { return pool.emplace(number, number); }
     static void change(typename Pool::pointer object, std::uint32_t number) { object->content = number; }
     static void sort_all(Pool& pool) {
         if constexpr (requires { pool.handle_at(0); }) { // others are not sorted
-            sort(pool, [](const crate& one, const crate& other) { return one.content < other.content; });
+            sort(pool, [](const hashed_crate& one, const hashed_crate& other) {
+                return one.content < other.content;
+            });
         }
     }
     static auto make(std::size_t frames) {
         return std::make_unique<Pool>(pool_options{.capacity = 300, .reuse_delay = frames % 2});
     }
 };
-using crate_rows = pool<columns<std::uint32_t, float>>;
+using hashed_rows = pool<columns<std::uint32_t, float>>;
 template <>
-struct made<crate_rows> {
-    static auto emplace(crate_rows& pool, std::uint32_t number) {
+struct hashed_kind<hashed_rows> {
+    static auto emplace(hashed_rows& pool, std::uint32_t number) {
         return pool.emplace(number, static_cast<float>(number));
     }
-    static void change(crate_rows::pointer row, std::uint32_t number) { row->get<0>() = number; }
-    static void sort_all(crate_rows& pool) {
+    static void change(hashed_rows::pointer row, std::uint32_t number) { row->get<0>() = number; }
+    static void sort_all(hashed_rows& pool) {
         sort(pool, [](const auto& one, const auto& other) {
             return one.template get<0>() < other.template get<0>();
         });
     }
-    static auto make(std::size_t) { return std::make_unique<crate_rows>(pool_options{.capacity = 300}); }
+    static auto make(std::size_t) { return std::make_unique<hashed_rows>(pool_options{.capacity = 300}); }
 };
 template <>
-struct made<raw_pool<>> {
+struct hashed_kind<raw_pool<>> {
     static auto emplace(raw_pool<>& pool, std::uint32_t number) {
         return pool.emplace([number](void* memory) { change(memory, number); });
     }
@@ -275,11 +279,11 @@ struct made<raw_pool<>> {
 
 template <class Pool>
 class world_hash_oracle : public testing::Test {};
-using hashed_pools = testing::Types<pool<crate>, stable_pool<crate>, crate_rows, raw_pool<>>;
+using hashed_pools = testing::Types<pool<hashed_crate>, stable_pool<hashed_crate>, hashed_rows, raw_pool<>>;
 TYPED_TEST_SUITE(world_hash_oracle, hashed_pools);
 
 TYPED_TEST(world_hash_oracle, goes_on_as_if_it_looked_at_all) {
-    using traits = made<TypeParam>;
+    using traits = hashed_kind<TypeParam>;
     for (std::uint64_t seed = 0; seed != 20; ++seed) {
         random_source random(seed);
         const auto pool = traits::make(seed);
@@ -343,7 +347,7 @@ TYPED_TEST(world_hash_oracle, goes_on_as_if_it_looked_at_all) {
 }
 
 TEST(world_hash, follows_a_restore) {
-    pool<crate> crates({.capacity = 100});
+    pool<hashed_crate> crates({.capacity = 100});
     change_log log(crates);
     capture_ring ring(log);
     world_hash hash;
@@ -362,17 +366,17 @@ TEST(world_hash, follows_a_restore) {
 }
 
 TEST(world_hash, is_of_containers) {
-    pool<crate> crates({.capacity = 100});
-    std::vector<handle<crate>> all;
+    pool<hashed_crate> crates({.capacity = 100});
+    std::vector<handle<hashed_crate>> all;
     for (std::uint32_t i = 0; i != 6; ++i) {
         all.push_back(crates.emplace(i, i));
     }
     crates.compact();
-    handle_set<crate> set;
-    handle_map<crate, std::string> map;
-    handle_index<crate, std::string> index;
-    hierarchy<crate> tree;
-    property_store<crate> store;
+    handle_set<hashed_crate> set;
+    handle_map<hashed_crate, std::string> map;
+    handle_index<hashed_crate, std::string> index;
+    hierarchy<hashed_crate> tree;
+    property_store<hashed_crate> store;
     world_hash hash;
     hash.add("set", set);
     hash.add("map", map);
@@ -417,26 +421,26 @@ TEST(world_hash, is_of_containers) {
 }
 
 TEST(world_hash, of_a_value_is_what_the_function_says) {
-    const rover one{.x = 1, .cargo = "ice"};
+    const hashed_rover one{.x = 1, .cargo = "ice"};
     world_hash by_members;
-    by_members.add("it", one, [](const rover& each, auto& hash) { hash(each.cargo); });
-    rover other = one;
+    by_members.add("it", one, [](const hashed_rover& each, auto& hash) { hash(each.cargo); });
+    hashed_rover other = one;
     other.x = 2;
     world_hash of_other;
-    of_other.add("it", other, [](const rover& each, auto& hash) { hash(each.cargo); });
+    of_other.add("it", other, [](const hashed_rover& each, auto& hash) { hash(each.cargo); });
     EXPECT_EQ(by_members.update(), of_other.update());
-    EXPECT_NE(hash_of(one), hash_of(other));
+    EXPECT_NE(hash_of_value(one), hash_of_value(other));
     world_hash other_name;
-    other_name.add("that", one, [](const rover& each, auto& hash) { hash(each.cargo); });
+    other_name.add("that", one, [](const hashed_rover& each, auto& hash) { hash(each.cargo); });
     EXPECT_NE(by_members.value(), other_name.update());
 }
 
 TEST(world_hash, goes_on_after_a_function_that_throws) {
-    pool<crate> crates({.capacity = 100});
+    pool<hashed_crate> crates({.capacity = 100});
     change_log log(crates);
     world_hash hash;
     int left = 1'000;
-    const auto members = [&left](const crate& each, auto& of) {
+    const auto members = [&left](const hashed_crate& each, auto& of) {
         if (left-- == 0) {
             throw std::runtime_error("no more");
         }
@@ -469,7 +473,7 @@ TEST(world_hash, goes_on_after_a_function_that_throws) {
 }
 
 TEST(world_hash, of_a_pool_that_has_ended_stays) {
-    std::optional<pool<crate>> crates(pool_options{.capacity = 10});
+    std::optional<pool<hashed_crate>> crates(pool_options{.capacity = 10});
     change_log log(*crates);
     world_hash hash;
     hash.add("crates", log);
@@ -482,7 +486,7 @@ TEST(world_hash, of_a_pool_that_has_ended_stays) {
 }
 
 TEST(world_hash, refuses_names_and_blocks_that_are_not_there) {
-    pool<crate> crates({.capacity = 100});
+    pool<hashed_crate> crates({.capacity = 100});
     change_log log(crates);
     const int score = 0;
     world_hash hash;
