@@ -73,7 +73,7 @@ static_assert(sizeof(compared_numbers) == 48 && alignof(compared_numbers) == 8);
 
 /// Of pools that there never were: else their generations went on.
 unsigned unused_pool_id() {
-    static unsigned next = 2'000;
+    static unsigned next = 500;
     return next++;
 }
 
