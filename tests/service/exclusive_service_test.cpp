@@ -205,6 +205,51 @@ TEST(exclusive_service, has_all_views_until_nothing_waits_in_them) {
     }
 }
 
+/// Erases the next one when it ends.
+class link_of_a_chain {
+public:
+    link_of_a_chain(exclusive_service& views, any_handle next) : views_(&views), next_(next) {}
+    link_of_a_chain(link_of_a_chain&& other) noexcept
+        : views_(std::exchange(other.views_, nullptr)), next_(other.next_) {}
+    link_of_a_chain& operator=(link_of_a_chain&& other) noexcept {
+        std::swap(views_, other.views_);
+        std::swap(next_, other.next_);
+        return *this;
+    }
+    ~link_of_a_chain() {
+        if (views_ != nullptr && next_) {
+            ended += views_->erase(next_) ? 1 : 0;
+        }
+    }
+
+    inline static int ended = 0;
+
+private:
+    exclusive_service* views_;
+    any_handle next_;
+};
+
+// From pool to pool and back, whichever is looked at first.
+TEST(exclusive_service, ends_what_waits_for_what_waits) {
+    for (const bool from_first : {false, true}) {
+        service all;
+        auto& first = all.add<pool<link_of_a_chain>>("first", {.capacity = 10, .keep_order = true});
+        auto& second = all.add<pool<link_of_a_chain>>("second", {.capacity = 10, .keep_order = true});
+        link_of_a_chain::ended = 0;
+        {
+            auto alone = all.exclusive_access();
+            any_handle next;
+            for (int i = 0; i != 6; ++i) { // the last one that is made begins
+                auto& pool = (i % 2 == 0) == from_first ? second : first;
+                next = alone.view_of(pool).emplace(alone, next);
+            }
+            alone.erase(next);
+        }
+        EXPECT_EQ(link_of_a_chain::ended, 5);
+        EXPECT_EQ(first.size() + second.size(), 0U);
+    }
+}
+
 TEST(exclusive_service, comes_in_among_guards_that_follow_each_other) {
     service all;
     std::vector<pool<int>*> pools;

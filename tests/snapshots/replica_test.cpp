@@ -607,5 +607,56 @@ TEST(replica, has_as_many_reserved_handles_and_free_slots_as_the_origin) {
     }
 }
 
+// The slot is in use again since.
+TEST(replica, has_no_free_slots_of_before_a_reset) {
+    const pool_options options{.name = "numbers", .capacity = 100, .reuse_delay = 0, .pool_id = 95};
+    std::vector<delta_bytes> deltas(4);
+    delta_bytes snapshot_of_0;
+    std::vector<handle<std::uint64_t>> ever;
+    std::vector<handle<std::uint64_t>> next;
+    pool_stats stats;
+    {
+        pool<std::uint64_t> origin(options);
+        change_log log(origin);
+        snapshot all;
+        delta_recorder recorder;
+        all.add("numbers", origin);
+        recorder.add("numbers", log);
+        all.save(snapshot_of_0);
+        recorder.begin(0);
+        const auto reserved = origin.reserve_handle();
+        recorder.append(1, deltas[0]);
+        origin.cancel(reserved);
+        recorder.append(2, deltas[1]);
+        origin.reset();
+        ever.push_back(origin.emplace(1U));
+        EXPECT_EQ(ever.front().index(), reserved.index());
+        recorder.append(3, deltas[2]);
+        ever.push_back(origin.emplace(2U));
+        recorder.append(4, deltas[3]);
+        stats = origin.stats();
+        while (const auto made = origin.try_emplace(3U)) {
+            next.push_back(made);
+        }
+    }
+    pool<std::uint64_t> numbers(options);
+    replica world;
+    world.add("numbers", numbers);
+    world.load(snapshot_of_0, 0);
+    for (const delta_bytes& each : deltas) {
+        world.apply(each);
+    }
+    EXPECT_EQ(numbers.stats().slots_free, stats.slots_free);
+    EXPECT_EQ(numbers.stats().slots_in_service, stats.slots_in_service);
+    world.take_over();
+    std::vector<handle<std::uint64_t>> here;
+    while (const auto made = numbers.try_emplace(3U)) {
+        here.push_back(made);
+    }
+    EXPECT_EQ(here, next);
+    EXPECT_TRUE(numbers.contains(ever[0]));
+    EXPECT_TRUE(numbers.contains(ever[1]));
+}
+
 } // namespace
 } // namespace handlepool::test

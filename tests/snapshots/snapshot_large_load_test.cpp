@@ -11,6 +11,7 @@
 #include <handlepool/scoped_hook.hpp>
 #include <handlepool/snapshots/snapshot.hpp>
 #include <handlepool/snapshots/upgrade.hpp>
+#include <handlepool/time/change_log.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -29,6 +30,7 @@
 #include <span>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace handlepool::test {
@@ -177,6 +179,24 @@ TEST_F(snapshot_large_load, that_is_refused_leaves_what_waits) {
     bytes_.back() ^= std::byte{1};
     EXPECT_THROW(book.load(bytes_), invalid_snapshot);
     EXPECT_FALSE(pages.idle());
+}
+
+TEST_F(snapshot_large_load, that_is_refused_ends_no_frame) {
+    pool<saved_page> pages(book_options);
+    change_log log(pages);
+    snapshot book;
+    book.add("pages", pages);
+    const std::byte good = std::exchange(bytes_.back(), ~bytes_.back());
+    EXPECT_THROW(book.load(bytes_), invalid_snapshot);
+    EXPECT_EQ(log.frame(), 0U);
+    {
+        const auto guard = pages.access();
+        EXPECT_THROW(book.load(bytes_), invalid_snapshot) << "as without the guard";
+    }
+    bytes_.back() = good;
+    book.load(bytes_);
+    expect_book(pages);
+    EXPECT_EQ(log.changes_since(0)->back().born.size(), page_count);
 }
 
 TEST_F(snapshot_large_load, that_is_refused_leaves_places_for_what_is_created) {

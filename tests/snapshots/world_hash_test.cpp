@@ -110,6 +110,64 @@ TEST(object_hash, tells_lists_and_long_content_apart) {
     }
 }
 
+/// Without padding, and with a pointer that doesn't count.
+struct hashed_skin {
+    const char* texture = nullptr;
+    std::uint64_t number = 0;
+};
+template <class Hash>
+void for_each_hashed(const hashed_skin& each, Hash& hash) {
+    hash(each.number);
+}
+struct hashed_wardrobe {
+    hashed_skin skins[2];
+    std::array<hashed_skin, 1> hat;
+    std::array<std::uint32_t, 0> none;
+};
+template <class Hash>
+void for_each_hashed(const hashed_wardrobe& each, Hash& hash) {
+    hash(each.skins);
+    hash(each.hat);
+    hash(each.none);
+}
+
+TEST(object_hash, asks_the_function_beside_the_type_in_arrays_too) {
+    const auto expect_same = [](const auto& one, const auto& other, const auto& third) {
+        EXPECT_EQ(hash_of_value(one), hash_of_value(other));
+        EXPECT_NE(hash_of_value(one), hash_of_value(third));
+    };
+    const hashed_skin one{"blue.png", 7};
+    const hashed_skin other{"red.png", 7};
+    const hashed_skin third{"blue.png", 8};
+    expect_same(one, other, third);
+    expect_same(std::array{one, one}, std::array{other, one}, std::array{one, third});
+    expect_same(std::array{std::array{one}}, std::array{std::array{other}}, std::array{std::array{third}});
+    expect_same(std::vector{one}, std::vector{other}, std::vector{third});
+    expect_same(std::vector{std::array{one}}, std::vector{std::array{other}}, std::vector{std::array{third}});
+    expect_same(hashed_wardrobe{{one, one}, {one}, {}}, hashed_wardrobe{{other, one}, {other}, {}},
+                hashed_wardrobe{{one, third}, {one}, {}});
+    expect_same(hashed_wardrobe{{one, one}, {one}, {}}, hashed_wardrobe{{one, other}, {one}, {}},
+                hashed_wardrobe{{one, one}, {third}, {}});
+    static_assert(!detail::is_content<std::array<int, 0>>); // which has a byte that nobody writes
+}
+
+TEST(world_hash, is_of_the_order_in_which_objects_got_equal_keys) {
+    pool<hashed_crate> crates({.capacity = 100});
+    const auto one = crates.emplace(1U, 1U);
+    const auto other = crates.emplace(2U, 2U);
+    crates.compact();
+    const auto index_of = [&](auto first, auto last) {
+        handle_index<hashed_crate, int> index(duplicate_keys::allow);
+        index.insert(one, 1);
+        index.insert(other, 2);
+        index.rekey(first, 7);
+        index.rekey(last, 7);
+        return index;
+    };
+    EXPECT_EQ(hash_of_value(index_of(one, other)), hash_of_value(index_of(one, other)));
+    EXPECT_NE(hash_of_value(index_of(one, other)), hash_of_value(index_of(other, one)));
+}
+
 TEST(world_hash, is_of_members_that_count) {
     pool<hashed_rover> rovers({.capacity = 100});
     change_log log(rovers);

@@ -75,8 +75,9 @@ namespace handlepool {
 /// of on_birth() for what was loaded, all when every pool of the snapshot is there. Containers that are
 /// attached to the pool lose their members, unless they are loaded, too; these have what they get when hooks
 /// of on_birth() are called, of which an index among them ignores its own. A change_log tells of both;
-/// captures of a capture_ring stay, and can be restored. Handles that were given out since the save can name
-/// other objects later, also of the next pool with this id.
+/// captures of a capture_ring stay, and can be restored, unless only one of both pools has been reset() since
+/// its first object: then that is a reset for the ring, too. Handles that were given out since the save can
+/// name other objects later, also of the next pool with this id.
 ///
 /// Objects are saved as their bytes, if they are trivially copyable, or by functions of the program:
 ///

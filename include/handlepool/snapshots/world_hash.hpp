@@ -42,7 +42,10 @@ namespace handlepool {
 ///
 /// Of a pool each object of the store counts: its position, its handle and its content. So does the order in
 /// which things happened, as far as anything of it is left: in handles, positions, the order of members. What
-/// nobody can see before it is used doesn't: which handles come next.
+/// nobody can see before it is used doesn't: which handles come next, which ones are reserved, and objects
+/// that are not in the store yet. As handles count, the pools of both worlds have the same id, which the
+/// program chooses (pool_options::pool_id), and none of them had objects before that the other had not: two
+/// worlds of one process differ, unless the one is a snapshot of the other that was loaded after it.
 ///
 /// Content is told apart bit by bit. Of numbers, enumerations, handles and types without padding it is the
 /// bytes; of strings and vectors the elements. Of another type a function beside it names the members that
@@ -54,14 +57,21 @@ namespace handlepool {
 ///
 /// A type with padding or with numbers with a point inside is refused without such a function, when it is
 /// compiled: nobody knows what lies between its members. A struct that has a pointer, and no padding, looks
-/// like one of numbers, and needs one all the same.
+/// like one of numbers, and needs one all the same; so does one with a member that has such a function, which
+/// is not looked for otherwise. The function of a base class counts for a class that is derived from it, and
+/// names the members of the base alone. For types of other libraries, add() takes a function: of an optional
+/// it hashes whether there is a value, and the value; of a map the size, and each element.
 ///
 /// Hashes are the same on each machine where the members have the same bytes. They are no protection against
 /// who wants them to be the same. A pool that ends keeps its last hash.
 ///
-/// What is added must exist as long as the hash is used. One thread at a time, between two compactions.
+/// What is added must exist as long as the hash is used. One thread at a time, between two compactions; not
+/// while a pool's exclusive access lasts, which is a frame that has not ended.
 class HANDLEPOOL_EXPORT world_hash {
 public:
+    /// What `hash` is in the functions of the program.
+    using hash_type = detail::object_hash;
+
     /// A part, and its own number.
     struct part {
         std::string_view name; ///< as it was added
@@ -104,10 +114,11 @@ public:
     /// linear in it, each time.
     template <class Value>
     void add(std::string_view name, const Value& value) {
+        static_assert(!requires { value.stats(); }, "of a pool, a change_log is added");
         add_value(name, value, detail::members_beside_type());
     }
     /// The same; `members(value, hash)` calls `hash(member)` for what counts.
-    template <class Value, std::invocable<const Value&, detail::object_hash&> Members>
+    template <class Value, std::invocable<const Value&, hash_type&> Members>
     void add(std::string_view name, const Value& value, Members members) {
         add_value(name, value, std::move(members));
     }
@@ -119,8 +130,8 @@ public:
     /// Looks at what has changed since the last call, and returns the number for all of it. For pools it is
     /// that of their last frame: nothing may be edited between its end and this call. Linear in what has
     /// changed, and for the first time, or if a log does not go back as far, in the objects; linear in the
-    /// parts that are no pools. Throws std::bad_alloc, and what the program's functions throw; then the value
-    /// is that of before, and the next call looks at all of it.
+    /// parts that are no pools. Throws std::bad_alloc, and what the program's functions throw; then value()
+    /// is what it was, of the parts some may be new, and the next call goes on.
     std::uint64_t update();
 
     /// What the last update() has returned; 0 before.
@@ -131,9 +142,10 @@ public:
     /// The parts in the order in which they were added. Linear in them. Throws std::bad_alloc.
     std::vector<part> parts() const;
 
-    /// Of a pool a number for each 64 positions of its store: those of two worlds that differ have an object
-    /// in which they differ. Linear in the positions. Throws std::invalid_argument if no pool has that name,
-    /// here and below, and std::bad_alloc.
+    /// Of a pool a number for each 64 positions of its store, up to the last object: those of two worlds that
+    /// differ have an object in which they differ; one that only one of them has is as if it were 0. Linear
+    /// in the positions. Throws std::invalid_argument if no pool has that name, here and below, and
+    /// std::bad_alloc.
     std::vector<std::uint64_t> blocks(std::string_view pool) const;
 
     /// A number for each of the 64 positions from 64 * `block` on, 0 where there is no object; fewer for the

@@ -7,6 +7,7 @@
 #include <handlepool/handle_set.hpp>
 #include <handlepool/hierarchy.hpp>
 
+#include <cstdint>
 #include <span>
 #include <string_view>
 
@@ -32,7 +33,13 @@ template <class T, class Key, class Layout, class Hash, class Equal>
 void for_each_hashed(const handle_index<T, Key, Layout, Hash, Equal>& index, detail::object_hash& hash) {
     hash(index.handles());
     for (const auto each : index.handles()) {
-        hash(*index.key_of(each));
+        const Key& key = *index.key_of(each);
+        hash(key);
+        if (index.find(key) == each) { // in which order objects have got this key
+            for (const auto same : index.find_all(key)) {
+                hash(same);
+            }
+        }
     }
     hash(index.refused());
 }
@@ -51,7 +58,7 @@ template <class T, class Layout>
 void for_each_hashed(const property_store<T, Layout>& store, detail::object_hash& hash) {
     store.for_each([&hash](const auto handle, const auto& bag) {
         hash(handle);
-        hash(bag.size());
+        hash(std::uint64_t{bag.size()});
         for (const auto property : bag) {
             hash(property.hash());
             hash(property.kind());
@@ -66,7 +73,7 @@ void for_each_hashed(const property_store<T, Layout>& store, detail::object_hash
             add_if(property.template get<std::span<const float>>());
         }
     });
-    hash(store.size());
+    hash(std::uint64_t{store.size()});
 }
 
 } // namespace handlepool

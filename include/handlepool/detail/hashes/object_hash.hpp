@@ -38,7 +38,7 @@ public:
     void operator()(const T& member) {
         if constexpr (requires { for_each_hashed(member, *this); }) {
             for_each_hashed(member, *this);
-        } else if constexpr (is_content<T>) {
+        } else if constexpr (is_hashed_by_bytes<T>) {
             add(std::addressof(member), sizeof member);
         } else {
             static_assert(is_array<T> || content_list<T>,
@@ -59,8 +59,7 @@ public:
 private:
     template <class Element, std::size_t Extent>
     void add_each(std::span<Element, Extent> list) {
-        if constexpr (is_content<std::remove_cv_t<Element>> &&
-                      !requires(const Element& each) { for_each_hashed(each, *this); }) {
+        if constexpr (is_hashed_by_bytes<std::remove_cv_t<Element>>) {
             add(list.data(), list.size_bytes());
         } else {
             for (const auto& each : list) {
@@ -81,6 +80,9 @@ private:
         size_ += added.size();
     }
 
+    template <class T>
+    static constexpr bool is_hashed_by_bytes = is_content<T> && !has_members_beside<T, object_hash>;
+
     std::array<std::byte, 240> gathered_; // up to which XXH3 takes a seed at no cost
     std::size_t size_ = 0;
     std::uint64_t before_ = 0; // the hash of what was gathered and hashed before
@@ -93,7 +95,7 @@ std::uint64_t hash_of(const T& object, const Members& members) {
     object_hash hash;
     if constexpr (!std::is_same_v<Members, members_beside_type>) {
         members(object, hash);
-    } else if constexpr (is_content<T> && !requires { for_each_hashed(object, hash); }) {
+    } else if constexpr (is_content<T> && !has_members_beside<T, object_hash>) {
         return content_hash_of(std::as_bytes(std::span(std::addressof(object), 1)));
     } else {
         hash(object);

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 
 namespace handlepool::detail {
 
@@ -36,6 +37,14 @@ public:
           closed_(pool.gate_.lock_or_throw()) {
         compact();
     }
+
+    /// Closes the gate alone, and ends no frame: compact() is still to be called. Not if that would wait or
+    /// is refused, as is_closed() says. Throws too_many_threads and foreign_module.
+    pool_cut(pool_type& pool, std::try_to_lock_t)
+        : pool_(pool),
+          mine_(pool.parts_.shards.mine_or_throw(pool.gate_.owner())),
+          closed_(pool.gate_.try_lock()) {}
+    bool is_closed() const noexcept { return bool(closed_); }
 
     pool_cut(const pool_cut&) = delete;
     pool_cut& operator=(const pool_cut&) = delete;

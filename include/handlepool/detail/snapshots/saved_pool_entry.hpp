@@ -12,6 +12,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -54,15 +55,20 @@ public:
         if constexpr (Objects::may_lie_as_in_memory && !placement::stable) {
             const std::uint32_t count = objects_in(block);
             const std::uint64_t bytes = objects_.bytes_in_memory(count);
-            if (bytes >= too_much_for_caches && bytes <= block.payload.size() && has_empty_store()) {
-                lock();
-                auto& objects = cut_->parts().objects;
-                if (objects.size() == 0 && objects.make_room(count) >= count) {
-                    objects.unpoison_objects(location{}, count);
-                    in_place_ = count;
-                    return {static_cast<std::byte*>(objects.storage(location{})),
-                            static_cast<std::size_t>(bytes)};
-                }
+            if (bytes < too_much_for_caches || bytes > block.payload.size() || cut_ || !has_empty_store()) {
+                return {};
+            }
+            cut_.emplace(core_, std::try_to_lock);
+            if (!cut_->is_closed()) {
+                cut_.reset();
+                return {};
+            }
+            auto& objects = cut_->parts().objects;
+            if (objects.size() == 0 && objects.make_room(count) >= count) {
+                objects.unpoison_objects(location{}, count);
+                in_place_ = count;
+                return {static_cast<std::byte*>(objects.storage(location{})),
+                        static_cast<std::size_t>(bytes)};
             }
         }
         return {};
@@ -85,13 +91,18 @@ public:
     void lock() override {
         if (!cut_) {
             cut_.emplace(core_);
+            return;
         }
+        if (!cut_type::is_idle(core_)) {
+            give_up_places(); // a compaction puts what was created there
+        }
+        cut_->compact();
     }
     bool settle() override { return cut_->settle(); }
     bool clear() override {
         const bool lived = cut_->clear();
         if (lived || !cut_type::is_idle(core_)) {
-            give_up_places(); // a compaction puts what was created there
+            give_up_places(); // as above
             cut_->compact();
         }
         return lived;

@@ -63,7 +63,7 @@ public:
     /// Writes its block. Throws std::bad_alloc, and what its parts throw.
     virtual void save(snapshot_writer& to) = 0;
     /// Where the end of its block's payload can be copied to before it is read, if that is a gain: nobody
-    /// sees what is there before apply(). The block may be damaged. Throws compaction_conflict and the like.
+    /// sees what is there before apply(). The block may be damaged. Throws too_many_threads and the like.
     virtual std::span<std::byte> room_for_end(const snapshot_block&) { return {}; }
     /// Reads its block, whose bytes stay until unlock(). Throws invalid_snapshot and std::bad_alloc.
     virtual void read(block_reader& from) = 0;
