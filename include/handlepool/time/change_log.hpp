@@ -357,8 +357,8 @@ public:
     handle_type told_at(std::size_t position) const noexcept {
         return position < recorder_->positions() ? recorder_->told_at(position) : handle_type();
     }
-    /// The object that told_at() names, which is there until the next compaction, erased or not, but not under
-    /// exclusive access, which destroys at once; null where there is none. Constant.
+    /// The object that told_at() names, which is there until the next compaction, erased or not, but not
+    /// under exclusive access, which destroys at once; null where there is none. Constant.
     const_pointer told_object_at(std::size_t position) const noexcept {
         return told_at(position) ? const_pointer(recorder_->told_object_at(*parts_, position))
                                  : const_pointer();
