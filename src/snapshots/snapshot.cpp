@@ -22,6 +22,13 @@ namespace {
 
 using entries = std::vector<std::unique_ptr<detail::snapshot_entry>>;
 
+/// The entry of that name, or null.
+detail::snapshot_entry* find(const entries& all, std::string_view name) noexcept {
+    const auto found =
+        std::find_if(all.begin(), all.end(), [name](const auto& each) { return each->name() == name; });
+    return found == all.end() ? nullptr : found->get();
+}
+
 /// Reads a block of what the entry is. Throws invalid_snapshot.
 detail::block_reader reader_of(const detail::snapshot_entry& entry, const detail::snapshot_block& block) {
     return detail::reader_of(block, entry.kind(), detail::snapshot_entry::version);
@@ -104,17 +111,15 @@ public:
 
     /// Where the entry of that block wants the end of the payload. Throws what locking it throws.
     std::span<std::byte> room_for_end(const detail::snapshot_block& block) const {
-        const auto entry = std::ranges::find(
-            entries_, block.name, [](const auto& each) -> std::string_view { return each->name(); });
-        return entry != entries_.end() && (*entry)->kind() == block.kind ? (*entry)->room_for_end(block)
-                                                                         : std::span<std::byte>();
+        detail::snapshot_entry* const entry = find(entries_, block.name);
+        return entry != nullptr && entry->kind() == block.kind ? entry->room_for_end(block)
+                                                               : std::span<std::byte>();
     }
     /// Loads all. Returns the names of what is in the blocks only.
     std::vector<std::string> load(const detail::snapshot_blocks& blocks) {
         std::vector<std::string> unknown;
         for (const detail::snapshot_block& block : blocks.all()) {
-            if (std::ranges::none_of(entries_,
-                                     [&](const auto& each) { return each->name() == block.name; })) {
+            if (find(entries_, block.name) == nullptr) {
                 unknown.emplace_back(block.name);
             }
         }
@@ -211,8 +216,7 @@ void snapshot::require_columns(std::span<const std::string_view> columns, std::s
 }
 
 bool snapshot::has(std::string_view name) const noexcept {
-    return std::any_of(entries_.begin(), entries_.end(),
-                       [name](const auto& each) { return each->name() == name; });
+    return find(entries_, name) != nullptr;
 }
 
 std::string snapshot::checked_name(std::string_view name) const {

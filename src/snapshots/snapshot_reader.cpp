@@ -30,10 +30,6 @@ namespace {
     throw_exception(invalid_snapshot(message));
 }
 
-} // namespace
-
-namespace {
-
 /// The hash of a payload, whose end is copied there.
 std::uint64_t hash_and_copy(std::span<const std::byte> payload, std::span<std::byte> end) {
     expects(end.size() <= payload.size(), "?", "the end of a payload is larger than the payload");

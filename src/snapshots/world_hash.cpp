@@ -20,6 +20,14 @@ namespace {
 
 constexpr std::size_t positions_of_block = 64;
 
+std::size_t blocks_in(std::span<const std::uint64_t> objects) noexcept {
+    return (objects.size() + positions_of_block - 1) / positions_of_block;
+}
+std::span<const std::uint64_t> block_of(std::span<const std::uint64_t> objects, std::size_t block) noexcept {
+    const auto from = objects.subspan(block * positions_of_block);
+    return from.first((std::min)(positions_of_block, from.size()));
+}
+
 } // namespace
 
 world_hash::world_hash() = default;
@@ -68,9 +76,9 @@ std::span<const std::uint64_t> world_hash::objects_of(std::string_view pool) con
 std::vector<std::uint64_t> world_hash::blocks(std::string_view pool) const {
     const auto objects = objects_of(pool);
     std::vector<std::uint64_t> blocks;
-    blocks.reserve((objects.size() + positions_of_block - 1) / positions_of_block);
-    for (std::size_t first = 0; first < objects.size(); first += positions_of_block) {
-        const auto block = objects.subspan(first, (std::min)(positions_of_block, objects.size() - first));
+    blocks.reserve(blocks_in(objects));
+    for (std::size_t i = 0; i != blocks_in(objects); ++i) {
+        const auto block = block_of(objects, i);
         blocks.push_back(std::accumulate(block.begin(), block.end(), std::uint64_t{0}));
     }
     return blocks;
@@ -78,14 +86,12 @@ std::vector<std::uint64_t> world_hash::blocks(std::string_view pool) const {
 
 std::span<const std::uint64_t> world_hash::objects(std::string_view pool, std::size_t block) const {
     const auto objects = objects_of(pool);
-    const std::size_t blocks = (objects.size() + positions_of_block - 1) / positions_of_block;
-    if (block >= blocks) {
+    if (block >= blocks_in(objects)) {
         detail::throw_exception(std::out_of_range("world_hash, '" + detail::printable(pool) +
                                                   "': there is no block " + std::to_string(block) +
-                                                  "; there are " + std::to_string(blocks)));
+                                                  "; there are " + std::to_string(blocks_in(objects))));
     }
-    const std::size_t first = block * positions_of_block;
-    return objects.subspan(first, (std::min)(positions_of_block, objects.size() - first));
+    return block_of(objects, block);
 }
 
 } // namespace handlepool

@@ -557,6 +557,24 @@ TEST(replica, upgrades_what_an_older_origin_tells) {
     }
 }
 
+/// An origin, and what it has told.
+struct told_numbers {
+    explicit told_numbers(const pool_options& options) : numbers(options) {
+        all.add("numbers", numbers);
+        recorder.add("numbers", log);
+        all.save(snapshot_of_0);
+        recorder.begin(0);
+    }
+    void append(delta_bytes& delta) { recorder.append(++frame, delta); }
+
+    pool<std::uint64_t> numbers;
+    change_log<pool<std::uint64_t>> log{numbers};
+    snapshot all;
+    delta_recorder recorder;
+    delta_bytes snapshot_of_0;
+    std::uint64_t frame = 0;
+};
+
 /// A frame each, in which nothing happens but this.
 TEST(replica, has_as_many_reserved_handles_and_free_slots_as_the_origin) {
     const pool_options options{.name = "numbers", .capacity = 1, .reuse_delay = 0, .pool_id = 95};
@@ -575,17 +593,11 @@ TEST(replica, has_as_many_reserved_handles_and_free_slots_as_the_origin) {
         delta_bytes snapshot_of_0;
         std::vector<delta_bytes> deltas(frames.size());
         {
-            pool<std::uint64_t> origin(options);
-            change_log log(origin);
-            snapshot all;
-            delta_recorder recorder;
-            all.add("numbers", origin);
-            recorder.add("numbers", log);
-            all.save(snapshot_of_0);
-            recorder.begin(0);
+            told_numbers origin(options);
+            snapshot_of_0 = origin.snapshot_of_0;
             for (std::size_t i = 0; i != frames.size(); ++i) {
-                frames[i](origin);
-                recorder.append(i + 1, deltas[i]);
+                frames[i](origin.numbers);
+                origin.append(deltas[i]);
             }
         }
         pool<std::uint64_t> numbers(options);
@@ -616,26 +628,21 @@ TEST(replica, has_no_free_slots_of_before_a_reset) {
     std::vector<handle<std::uint64_t>> next;
     pool_stats stats;
     {
-        pool<std::uint64_t> origin(options);
-        change_log log(origin);
-        snapshot all;
-        delta_recorder recorder;
-        all.add("numbers", origin);
-        recorder.add("numbers", log);
-        all.save(snapshot_of_0);
-        recorder.begin(0);
-        const auto reserved = origin.reserve_handle();
-        recorder.append(1, deltas[0]);
-        origin.cancel(reserved);
-        recorder.append(2, deltas[1]);
-        origin.reset();
-        ever.push_back(origin.emplace(1U));
+        told_numbers origin(options);
+        snapshot_of_0 = origin.snapshot_of_0;
+        pool<std::uint64_t>& numbers = origin.numbers;
+        const auto reserved = numbers.reserve_handle();
+        origin.append(deltas[0]);
+        numbers.cancel(reserved);
+        origin.append(deltas[1]);
+        numbers.reset();
+        ever.push_back(numbers.emplace(1U));
         EXPECT_EQ(ever.front().index(), reserved.index());
-        recorder.append(3, deltas[2]);
-        ever.push_back(origin.emplace(2U));
-        recorder.append(4, deltas[3]);
-        stats = origin.stats();
-        while (const auto made = origin.try_emplace(3U)) {
+        origin.append(deltas[2]);
+        ever.push_back(numbers.emplace(2U));
+        origin.append(deltas[3]);
+        stats = numbers.stats();
+        while (const auto made = numbers.try_emplace(3U)) {
             next.push_back(made);
         }
     }

@@ -148,7 +148,7 @@ TEST_F(snapshot_large_load, of_damaged_bytes_names_the_damage_and_leaves_an_empt
              block.offset + 21,                             // ... more than there are bytes
              block.offset + 23,                             // ... more than the pool takes
              block.offset + 64,                             // a generation
-             hash_at - page_count * sizeof(saved_page),     // the first byte of the first saved_page
+             hash_at - page_count * sizeof(saved_page),     // the first byte of the first page
              hash_at - page_count * sizeof(saved_page) / 2, // one in the middle
              hash_at - 1,                                   // the last one
          }) {

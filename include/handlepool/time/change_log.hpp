@@ -360,8 +360,8 @@ public:
     /// The object that told_at() names, which is there until the next compaction, erased or not, but not
     /// under exclusive access, which destroys at once; null where there is none. Constant.
     const_pointer told_object_at(std::size_t position) const noexcept {
-        return told_at(position) ? const_pointer(recorder_->told_object_at(*parts_, position))
-                                 : const_pointer();
+        return position < recorder_->positions() ? recorder_->told_object_at(*parts_, position)
+                                                 : const_pointer();
     }
     /// Calls `visit(handle, position)` for each object that the records have told of, as they have told of
     /// it, in ascending order of positions: what a reader begins with that has found a gap. Some may have

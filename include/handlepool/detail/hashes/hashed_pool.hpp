@@ -29,15 +29,15 @@ template <class... Cs>
 struct pointed_to<columns<Cs...>> {
     template <class Pointer, class Members>
     static std::uint64_t hash(const Pointer& row, std::size_t, const Members& members) {
-        object_hash hash;
         if constexpr (std::is_same_v<Members, members_beside_type>) {
+            object_hash hash;
             [&]<std::size_t... Is>(std::index_sequence<Is...>) {
                 (hash(row->template get<Is>()), ...); // by index: two columns may have one type
             }(std::index_sequence_for<Cs...>());
+            return hash.value();
         } else {
-            members(*row, hash);
+            return hash_of(*row, members);
         }
-        return hash.value();
     }
 };
 template <class Void>
@@ -48,9 +48,7 @@ struct pointed_to<Void> {
         if constexpr (std::is_same_v<Members, members_beside_type>) {
             return content_hash_of(std::span(static_cast<const std::byte*>(object), size));
         } else {
-            object_hash hash;
-            members(object, hash);
-            return hash.value();
+            return hash_of(object, members);
         }
     }
 };

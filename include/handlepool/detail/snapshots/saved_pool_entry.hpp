@@ -89,21 +89,17 @@ public:
     const future_objects* future() const noexcept override { return this; }
     void add_unknown(std::vector<std::string>& names) const override { objects_.add_unknown(name(), names); }
     void lock() override {
-        if (!cut_) {
+        if (cut_) {
+            compact();
+        } else {
             cut_.emplace(core_);
-            return;
         }
-        if (!cut_type::is_idle(core_)) {
-            give_up_places(); // a compaction puts what was created there
-        }
-        cut_->compact();
     }
     bool settle() override { return cut_->settle(); }
     bool clear() override {
         const bool lived = cut_->clear();
         if (lived || !cut_type::is_idle(core_)) {
-            give_up_places(); // as above
-            cut_->compact();
+            compact();
         }
         return lived;
     }
@@ -179,6 +175,14 @@ private:
         } else {
             return false;
         }
+    }
+
+    /// A compaction puts what was created to the places.
+    void compact() {
+        if (!cut_type::is_idle(core_)) {
+            give_up_places();
+        }
+        cut_->compact();
     }
 
     /// What was copied to places is not wanted there.
