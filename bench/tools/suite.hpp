@@ -17,6 +17,8 @@ void register_changes(table& results, std::size_t rounds);
 void register_captures(table& results, std::size_t rounds);
 void register_snapshots(table& results, std::size_t rounds);
 void register_hashes(table& results, std::size_t rounds);
+/// Who has created and erased the objects.
+void register_recorder(table& results, std::size_t rounds);
 void register_look_up(table& results, std::size_t rounds);
 void register_two_threads(table& results, std::size_t rounds);
 void register_frames(table& results, std::size_t rounds);

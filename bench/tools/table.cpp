@@ -119,6 +119,11 @@ table::table() {
         at_most("a world_hash: a frame with 1 % of 100,000 objects of 64 bytes changed, at random, against "
                 "hashing each",
                 0.06, 0.03, "≤ {:.2f} ×", "{:.3f} ×"),
+        at_most("a pool that records lives: emplace and erase, 100,000 alive, against one that doesn't, an "
+                "operation",
+                2.5, 1, "≤ +{:.1f} ns", "{:+.2f} ns"),
+        at_most("the same with stacks of 16 functions", 150, 60, "≤ +{} ns", "{:+.1f} ns"),
+        at_most("the same: memory of a slot and life", 32, 16, "≤ {} bytes", "{:.0f} bytes"),
         // An exchange for each erase, and two moves of each object: see docs/inside/figures.md. One thread
         // alone has exclusive access instead.
         {churn + "1,000 alive", row::better::lower, 6, {}, "≤ {} ×", "{:.2f} ×"},

@@ -25,7 +25,7 @@ if [ "${1:-}" = --harness ]; then
 else
     packages+=(
         ccache cppzmq-dev patch libbenchmark-dev libboost-context1.81-dev libcereal-dev libgmock-dev libgtest-dev libhiredis-dev
-        liblua5.4-dev libplf-colony-dev librapidcheck-dev libvulkan-dev libxxhash-dev libzmq3-dev python3 redis-server relacy-dev
+        libdw1 liblua5.4-dev libplf-colony-dev librapidcheck-dev libvulkan-dev libxxhash-dev libzmq3-dev python3 redis-server relacy-dev
     )
 fi
 [ "${1:-}" != --all ] || set -- abi arm64 chromium clang++-14 clang++-19 libc++-19 -m32 clang-format-19 debootstrap doxygen dpkg-source gdb lavapipe lldb-19 matplotlib musl numpy packages peers windows

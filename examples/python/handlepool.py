@@ -54,6 +54,8 @@ class _Description(ctypes.Structure):
         ("slot_limit", ctypes.c_size_t),
         ("removal_queue_size", ctypes.c_size_t),
         ("max_threads", ctypes.c_size_t),
+        ("record_lives", ctypes.c_size_t),
+        ("record_stack", ctypes.c_size_t),
         ("remember_frames", ctypes.c_bool),
         ("keep_order", ctypes.c_bool),
     ]
@@ -239,7 +241,7 @@ class Service:
         return self._library.service_contains(self._address, _handle(handle))
 
     def add_pool(self, name, size, capacity, alignment=8, *, reuse_delay=None, slot_limit=None, removal_queue_size=None,
-                 max_threads=None, remember_frames=False, keep_order=False):
+                 max_threads=None, record_lives=0, record_stack=0, remember_frames=False, keep_order=False):
         """A new pool; `size` is a multiple of the alignment. Options that are None have their defaults, as handlepool.h says."""
         size = _whole("size", size, 1, _MOST_SIZE)
         alignment = _whole("alignment", alignment, 1, _MOST_ALIGNMENT)
@@ -247,6 +249,8 @@ class Service:
             raise ValueError(f"size {size} is no multiple of alignment {alignment}")
         description = _Description(name=_name(name), size=size, alignment=alignment,
                                    capacity=_whole("capacity", capacity, 1, _MOST_SIZE),
+                                   record_lives=_whole("record_lives", record_lives, 0, 1024),
+                                   record_stack=_whole("record_stack", record_stack, 0, 15),
                                    remember_frames=remember_frames, keep_order=keep_order)
         if reuse_delay is not None:  # where 0 is none
             description.reuse_delay = _whole("reuse_delay", reuse_delay, 0, _MOST_SIZE - 1) or _MOST_SIZE

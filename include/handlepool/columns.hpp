@@ -59,6 +59,7 @@ class pool<columns<Cs...>, Traits> : public pool_base<columns<Cs...>, Traits> {
 
     using base = pool_base<columns<Cs...>, Traits>;
     using base::core;
+    using base::from_here;
 
     /// Whether it is the type of exactly one column.
     template <class C>
@@ -112,7 +113,7 @@ public:
     /// those before it are destroyed, and nothing has changed.
     template <class... Args>
         requires(detail::row_arguments<columns<Cs...>, Args && ...>::suffice())
-    handle_type emplace(Args&&... args) {
+    HANDLEPOOL_ALWAYS_INLINE handle_type emplace(Args&&... args) {
         return base::made_or_throw(try_emplace(std::forward<Args>(args)...));
     }
 
@@ -120,15 +121,15 @@ public:
     /// not touched.
     template <class... Args>
         requires(detail::row_arguments<columns<Cs...>, Args && ...>::suffice())
-    handle_type try_emplace(Args&&... args) {
+    HANDLEPOOL_ALWAYS_INLINE handle_type try_emplace(Args&&... args) {
         return handle_type::from_value(
-            core().create(detail::row_maker_from<columns<Cs...>>(std::forward<Args>(args)...)));
+            core().create(detail::row_maker_from<columns<Cs...>>(std::forward<Args>(args)...), from_here()));
     }
 
     /// Like emplace(), but returns the row too, which is valid within the frame contract.
     template <class... Args>
         requires(detail::row_arguments<columns<Cs...>, Args && ...>::suffice())
-    entry_type emplace_entry(Args&&... args) {
+    HANDLEPOOL_ALWAYS_INLINE entry_type emplace_entry(Args&&... args) {
         return base::entry_of(emplace(std::forward<Args>(args)...));
     }
 
@@ -138,16 +139,18 @@ public:
     /// pool.
     template <class Make>
         requires(can_make<Make>)
-    handle_type emplace_with(Make&& make) {
+    HANDLEPOOL_ALWAYS_INLINE handle_type emplace_with(Make&& make) {
         return base::made_or_throw(try_emplace_with(std::forward<Make>(make)));
     }
     template <class Make>
         requires(can_make<Make>)
-    handle_type try_emplace_with(Make&& make) {
-        return handle_type::from_value(core().create_with([&](detail::row_address place, auto value) {
-            detail::make_row_by<columns<Cs...>>(
-                place, [&] { return std::forward<Make>(make)(handle_type::from_value(value)); });
-        }));
+    HANDLEPOOL_ALWAYS_INLINE handle_type try_emplace_with(Make&& make) {
+        return handle_type::from_value(core().create_with(
+            [&](detail::row_address place, auto value) {
+                detail::make_row_by<columns<Cs...>>(
+                    place, [&] { return std::forward<Make>(make)(handle_type::from_value(value)); });
+            },
+            from_here()));
     }
 
     /// Creates `count` rows, each like emplace, and writes their handles to `out`; returns the end of what
@@ -156,14 +159,15 @@ public:
     template <class OutputIt, class... Args>
         requires(detail::row_arguments<columns<Cs...>, const Args&...>::suffice() &&
                  std::output_iterator<OutputIt, handle_type>)
-    OutputIt emplace_n(std::size_t count, OutputIt out, const Args&... args) {
+    HANDLEPOOL_ALWAYS_INLINE OutputIt emplace_n(std::size_t count, OutputIt out, const Args&... args) {
         return base::made_or_throw(try_emplace_n(count, std::move(out), args...));
     }
     template <class OutputIt, class... Args>
         requires(detail::row_arguments<columns<Cs...>, const Args&...>::suffice() &&
                  std::output_iterator<OutputIt, handle_type>)
-    std::optional<OutputIt> try_emplace_n(std::size_t count, OutputIt out, const Args&... args) {
-        return detail::emplace_n<handle_type>(core(), count, std::move(out),
+    HANDLEPOOL_ALWAYS_INLINE std::optional<OutputIt> try_emplace_n(std::size_t count, OutputIt out,
+                                                                   const Args&... args) {
+        return detail::emplace_n<handle_type>(core(), from_here(), count, std::move(out),
                                               detail::row_maker_from<columns<Cs...>>(args...));
     }
 
@@ -174,18 +178,20 @@ public:
         requires(detail::row_factory_of<Make, columns<Cs...>, std::size_t> &&
                  !detail::row_arguments<columns<Cs...>, const Make&>::suffice() &&
                  std::output_iterator<OutputIt, handle_type>)
-    OutputIt emplace_n(std::size_t count, OutputIt out, Make make) {
+    HANDLEPOOL_ALWAYS_INLINE OutputIt emplace_n(std::size_t count, OutputIt out, Make make) {
         return base::made_or_throw(try_emplace_n(count, std::move(out), std::move(make)));
     }
     template <class OutputIt, class Make>
         requires(detail::row_factory_of<Make, columns<Cs...>, std::size_t> &&
                  !detail::row_arguments<columns<Cs...>, const Make&>::suffice() &&
                  std::output_iterator<OutputIt, handle_type>)
-    std::optional<OutputIt> try_emplace_n(std::size_t count, OutputIt out, Make make) {
-        return detail::emplace_n<handle_type>(
-            core(), count, std::move(out), [&make, i = std::size_t{0}](detail::row_address place) mutable {
-                detail::make_row_by<columns<Cs...>>(place, [&] { return make(i++); });
-            });
+    HANDLEPOOL_ALWAYS_INLINE std::optional<OutputIt> try_emplace_n(std::size_t count, OutputIt out,
+                                                                   Make make) {
+        return detail::emplace_n<handle_type>(core(), from_here(), count, std::move(out),
+                                              [&make, i = std::size_t{0}](detail::row_address place) mutable {
+                                                  detail::make_row_by<columns<Cs...>>(
+                                                      place, [&] { return make(i++); });
+                                              });
     }
 
     // ---- Handles before rows: any thread, at any time, also while a compaction runs
@@ -194,13 +200,15 @@ public:
     /// handle is still reserved. try_fulfill() returns false where fulfill() throws an error of its own.
     template <class... Args>
         requires(detail::row_arguments<columns<Cs...>, Args && ...>::suffice())
-    void fulfill(handle_type handle, Args&&... args) {
-        base::fulfill_or_throw(handle, detail::row_maker_from<columns<Cs...>>(std::forward<Args>(args)...));
+    HANDLEPOOL_ALWAYS_INLINE void fulfill(handle_type handle, Args&&... args) {
+        base::fulfill_or_throw(handle, detail::row_maker_from<columns<Cs...>>(std::forward<Args>(args)...),
+                               from_here());
     }
     template <class... Args>
         requires(detail::row_arguments<columns<Cs...>, Args && ...>::suffice())
-    bool try_fulfill(handle_type handle, Args&&... args) {
-        return base::fulfilled(handle, detail::row_maker_from<columns<Cs...>>(std::forward<Args>(args)...));
+    HANDLEPOOL_ALWAYS_INLINE bool try_fulfill(handle_type handle, Args&&... args) {
+        return base::fulfilled(handle, detail::row_maker_from<columns<Cs...>>(std::forward<Args>(args)...),
+                               from_here());
     }
 
     // ---- Rows: within the frame contract

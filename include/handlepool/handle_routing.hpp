@@ -2,6 +2,7 @@
 #pragma once
 
 #include <handlepool/any_pool.hpp>
+#include <handlepool/detail/base/config.hpp>
 #include <handlepool/detail/objects/object_access.hpp>
 #include <handlepool/detail/text/message.hpp>
 #include <handlepool/fwd.hpp>
@@ -42,20 +43,20 @@ public:
 
     /// Ends the life of the handle's object. True for exactly one of all calls with a handle; see
     /// pool::erase.
-    bool erase(handle_type handle) noexcept {
+    HANDLEPOOL_ALWAYS_INLINE bool erase(handle_type handle) noexcept {
         pool_type* const owner = owner_of(handle);
         return owner != nullptr && owner->erase(handle);
     }
 
     /// A new handle for the handle's object, and the old one is stale; null when it was stale before. See
     /// pool::revoke.
-    handle_type revoke(handle_type handle) noexcept {
+    HANDLEPOOL_ALWAYS_INLINE handle_type revoke(handle_type handle) noexcept {
         pool_type* const owner = owner_of(handle);
         return owner != nullptr ? owner->revoke(handle) : handle_type();
     }
 
     /// Gives up a reserved handle; see pool::cancel.
-    bool cancel(handle_type handle) noexcept {
+    HANDLEPOOL_ALWAYS_INLINE bool cancel(handle_type handle) noexcept {
         pool_type* const owner = owner_of(handle);
         return owner != nullptr && owner->cancel(handle);
     }

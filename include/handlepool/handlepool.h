@@ -126,8 +126,11 @@ typedef struct handlepool_description {
     size_t slot_limit;         ///< slots that may ever be used; by default four times the capacity, and some
     size_t removal_queue_size; ///< removals that a thread can queue in a frame; by default no limit
     size_t max_threads;        ///< see above; by default 4096
-    bool remember_frames;      ///< so that handlepool_describe() knows when an object was born and died
-    bool keep_order;           ///< compactions keep the order of the items
+    size_t
+        record_lives; ///< so many lives of a slot handlepool_describe() explains: who ended them, and where
+    size_t record_stack;  ///< with so many callers of each call, 15 at most
+    bool remember_frames; ///< so that handlepool_describe() knows when an object was born and died
+    bool keep_order;      ///< compactions keep the order of the items
 } handlepool_description;
 
 /// An object on its way: its handle, which others may already keep, and zeroed memory to fill.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <handlepool/detail/base/config.hpp>
 #include <handlepool/detail/base/throw_exception.hpp>
 #include <handlepool/detail/containers/hierarchy_walk.hpp>
 #include <handlepool/detail/containers/pool_subscription.hpp>
@@ -174,7 +175,7 @@ public:
     /// many of the objects were alive; 0 if the object is no node. Linear in the nodes removed.
     template <class Pool>
         requires std::same_as<typename Pool::handle_type, handle_type>
-    std::size_t erase_subtree(Pool& pool, handle_type root) noexcept {
+    HANDLEPOOL_ALWAYS_INLINE std::size_t erase_subtree(Pool& pool, handle_type root) noexcept {
         std::size_t erased = 0;
         // Without recursion: a hierarchy may be as deep as it is large.
         for (handle_type now = contains(root) ? root : handle_type(); now;) {

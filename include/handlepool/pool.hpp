@@ -45,6 +45,7 @@ class pool : public pool_base<T, Traits> {
     using base = pool_base<T, Traits>;
     using base::core;
     using base::dense;
+    using base::from_here;
     using placement = detail::placement_parts<typename base::config>;
     static constexpr bool recycles = std::is_same_v<typename Traits::placement, recycling_placement>;
 
@@ -103,7 +104,8 @@ public:
     template <class... Args>
         requires detail::emplaceable_from<T, Args...>
     HANDLEPOOL_ALWAYS_INLINE handle_type try_emplace(Args&&... args) {
-        return handle_type::from_value(core().create(detail::maker_from<T>(std::forward<Args>(args)...)));
+        return handle_type::from_value(
+            core().create(detail::maker_from<T>(std::forward<Args>(args)...), from_here()));
     }
 
     /// Like emplace(), but returns the object too, as a reference that is valid within the frame contract:
@@ -111,7 +113,7 @@ public:
     ///     auto [handle, ship] = ships.emplace_entry("Argo");
     template <class... Args>
         requires detail::emplaceable_from<T, Args...>
-    entry_type emplace_entry(Args&&... args) {
+    HANDLEPOOL_ALWAYS_INLINE entry_type emplace_entry(Args&&... args) {
         return base::entry_of(emplace(std::forward<Args>(args)...));
     }
 
@@ -122,7 +124,7 @@ public:
     /// Throws what emplace() throws, and what `make` throws.
     template <class Make>
         requires detail::factory_of<Make, T, handle_type>
-    handle_type emplace_with(Make&& make) {
+    HANDLEPOOL_ALWAYS_INLINE handle_type emplace_with(Make&& make) {
         return base::made_or_throw(try_emplace_with(std::forward<Make>(make)));
     }
 
@@ -130,33 +132,37 @@ public:
     /// was not called.
     template <class Make>
         requires detail::factory_of<Make, T, handle_type>
-    handle_type try_emplace_with(Make&& make) {
-        return handle_type::from_value(core().create_with([&](auto site, auto value) {
-            detail::make_by<T>(site, [&]() -> decltype(auto) {
-                return std::forward<Make>(make)(handle_type::from_value(value));
-            });
-        }));
+    HANDLEPOOL_ALWAYS_INLINE handle_type try_emplace_with(Make&& make) {
+        return handle_type::from_value(core().create_with(
+            [&](auto site, auto value) {
+                detail::make_by<T>(site, [&]() -> decltype(auto) {
+                    return std::forward<Make>(make)(handle_type::from_value(value));
+                });
+            },
+            from_here()));
     }
 
     /// In a recycling_pool, `fill(handle, object)` fills the kept object, or a value-initialized one, before
     /// any thread can find it. When `fill` throws, the object is cleared.
     template <class Fill>
         requires recycles && detail::emplaceable_from<T> && std::invocable<Fill, handle_type, T&>
-    handle_type emplace_with(Fill&& fill) {
+    HANDLEPOOL_ALWAYS_INLINE handle_type emplace_with(Fill&& fill) {
         return base::made_or_throw(try_emplace_with(std::forward<Fill>(fill)));
     }
     template <class Fill>
         requires recycles && detail::emplaceable_from<T> && std::invocable<Fill, handle_type, T&>
-    handle_type try_emplace_with(Fill&& fill) {
-        return handle_type::from_value(core().create_with([&](auto site, auto value) {
-            site.template make_and_fill<T>([&](T& object) {
-                static_cast<void>(std::forward<Fill>(fill)(handle_type::from_value(value), object));
-            });
-        }));
+    HANDLEPOOL_ALWAYS_INLINE handle_type try_emplace_with(Fill&& fill) {
+        return handle_type::from_value(core().create_with(
+            [&](auto site, auto value) {
+                site.template make_and_fill<T>([&](T& object) {
+                    static_cast<void>(std::forward<Fill>(fill)(handle_type::from_value(value), object));
+                });
+            },
+            from_here()));
     }
 
     /// Creates an object by moving `object`. Otherwise like emplace().
-    handle_type insert(T object)
+    HANDLEPOOL_ALWAYS_INLINE handle_type insert(T object)
         requires std::move_constructible<T>
     {
         return emplace(std::move(object));
@@ -169,7 +175,7 @@ public:
     /// Throws like emplace, std::bad_alloc, and what writing throws.
     template <class OutputIt, class... Args>
         requires detail::emplaceable_from<T, const Args&...> && std::output_iterator<OutputIt, handle_type>
-    OutputIt emplace_n(std::size_t count, OutputIt out, const Args&... args) {
+    HANDLEPOOL_ALWAYS_INLINE OutputIt emplace_n(std::size_t count, OutputIt out, const Args&... args) {
         return base::made_or_throw(try_emplace_n(count, std::move(out), args...));
     }
 
@@ -177,8 +183,10 @@ public:
     /// calls that together ask for more than there is, both may be refused.
     template <class OutputIt, class... Args>
         requires detail::emplaceable_from<T, const Args&...> && std::output_iterator<OutputIt, handle_type>
-    std::optional<OutputIt> try_emplace_n(std::size_t count, OutputIt out, const Args&... args) {
-        return detail::emplace_n<handle_type>(core(), count, std::move(out), detail::maker_from<T>(args...));
+    HANDLEPOOL_ALWAYS_INLINE std::optional<OutputIt> try_emplace_n(std::size_t count, OutputIt out,
+                                                                   const Args&... args) {
+        return detail::emplace_n<handle_type>(core(), from_here(), count, std::move(out),
+                                              detail::maker_from<T>(args...));
     }
 
     /// Creates `count` different objects: `make(i)`, for i from 0 on, returns each, or a value from which it
@@ -186,14 +194,15 @@ public:
     /// also throws what `make` throws.
     template <class OutputIt, class Make>
         requires detail::generator_of<Make, T> && std::output_iterator<OutputIt, handle_type>
-    OutputIt emplace_n(std::size_t count, OutputIt out, Make make) {
+    HANDLEPOOL_ALWAYS_INLINE OutputIt emplace_n(std::size_t count, OutputIt out, Make make) {
         return base::made_or_throw(try_emplace_n(count, std::move(out), std::move(make)));
     }
     template <class OutputIt, class Make>
         requires detail::generator_of<Make, T> && std::output_iterator<OutputIt, handle_type>
-    std::optional<OutputIt> try_emplace_n(std::size_t count, OutputIt out, Make make) {
+    HANDLEPOOL_ALWAYS_INLINE std::optional<OutputIt> try_emplace_n(std::size_t count, OutputIt out,
+                                                                   Make make) {
         return detail::emplace_n<handle_type>(
-            core(), count, std::move(out), [&make, i = std::size_t{0}](auto site) mutable {
+            core(), from_here(), count, std::move(out), [&make, i = std::size_t{0}](auto site) mutable {
                 detail::make_by<T>(site, [&]() -> decltype(auto) { return make(i++); });
             });
     }
@@ -203,15 +212,15 @@ public:
     /// size and can be read only once, the objects are made in working memory first. Also throws what the
     /// iteration throws.
     template <detail::range_from<T> Range, std::output_iterator<handle_type> OutputIt>
-    OutputIt insert_range(Range&& range, OutputIt out) {
+    HANDLEPOOL_ALWAYS_INLINE OutputIt insert_range(Range&& range, OutputIt out) {
         return base::made_or_throw(try_insert_range(std::forward<Range>(range), std::move(out)));
     }
     /// Like insert_range(), but returns nothing where that throws an error of the pool.
     template <detail::range_from<T> Range, std::output_iterator<handle_type> OutputIt>
-    std::optional<OutputIt> try_insert_range(Range&& range, OutputIt out) {
+    HANDLEPOOL_ALWAYS_INLINE std::optional<OutputIt> try_insert_range(Range&& range, OutputIt out) {
         if constexpr (detail::countable<Range>) {
             const std::size_t count = detail::length_of(range);
-            return detail::emplace_n<handle_type>(core(), count, std::move(out),
+            return detail::emplace_n<handle_type>(core(), from_here(), count, std::move(out),
                                                   [next = std::ranges::begin(range)](auto site) mutable {
                                                       detail::make_at<T>(site, *next);
                                                       ++next;
@@ -224,7 +233,7 @@ public:
                 }
                 objects.emplace_back(std::forward<decltype(each)>(each));
             }
-            return detail::emplace_n<handle_type>(core(), objects.size(), std::move(out),
+            return detail::emplace_n<handle_type>(core(), from_here(), objects.size(), std::move(out),
                                                   [next = objects.begin()](auto site) mutable {
                                                       detail::make_at<T>(site, std::move((next++)->object));
                                                   });
@@ -241,16 +250,16 @@ public:
     /// foreign_module, and what T's constructor throws: then the handle is still reserved.
     template <class... Args>
         requires detail::emplaceable_from<T, Args...>
-    void fulfill(handle_type handle, Args&&... args) {
-        base::fulfill_or_throw(handle, detail::maker_from<T>(std::forward<Args>(args)...));
+    HANDLEPOOL_ALWAYS_INLINE void fulfill(handle_type handle, Args&&... args) {
+        base::fulfill_or_throw(handle, detail::maker_from<T>(std::forward<Args>(args)...), from_here());
     }
 
     /// Like fulfill(), but returns false where that throws an error of its own; then `args` were not touched.
     /// Throws what T's constructor throws.
     template <class... Args>
         requires detail::emplaceable_from<T, Args...>
-    bool try_fulfill(handle_type handle, Args&&... args) {
-        return base::fulfilled(handle, detail::maker_from<T>(std::forward<Args>(args)...));
+    HANDLEPOOL_ALWAYS_INLINE bool try_fulfill(handle_type handle, Args&&... args) {
+        return base::fulfilled(handle, detail::maker_from<T>(std::forward<Args>(args)...), from_here());
     }
 
     // ---- Objects: within the frame contract

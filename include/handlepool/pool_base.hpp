@@ -19,6 +19,7 @@
 #include <handlepool/pinned_object.hpp>
 #include <handlepool/placement.hpp>
 #include <handlepool/pool_entry.hpp>
+#include <handlepool/recorded_life.hpp>
 #include <handlepool/scoped_hook.hpp>
 #include <handlepool/stats.hpp>
 #include <handlepool/traits.hpp>
@@ -88,14 +89,16 @@ public:
     /// readable through pointers obtained before, until the next compaction destroys it.
     /// Progress: wait-free after a thread's first call, which is lock-free; always lock-free with
     /// boost_freelist. Constant.
-    HANDLEPOOL_ALWAYS_INLINE bool erase(handle_type handle) noexcept { return core().erase(handle.value()); }
+    HANDLEPOOL_ALWAYS_INLINE bool erase(handle_type handle) noexcept {
+        return core().erase(handle.value(), from_here());
+    }
 
     /// Erases the object of each handle in a range, and returns how many were alive.
     /// Progress: that of erase() for each handle; linear.
     /// Throws what the iteration throws.
     template <detail::range_of<handle<T, layout>> Range>
-    size_type erase(Range&& handles) {
-        return core().template erase_each<handle_type>(handles);
+    HANDLEPOOL_ALWAYS_INLINE size_type erase(Range&& handles) {
+        return core().template erase_each<handle_type>(handles, from_here());
     }
 
     /// Ends the life of the handle's object like erase(), but the next compaction passes the object to
@@ -113,16 +116,19 @@ public:
     /// Throws std::bad_alloc, and what moving the sink throws; then nothing has changed.
     template <class Sink>
         requires std::invocable<Sink&, typename detail::object_access<T>::given_away>
-    bool extract(handle_type handle, Sink sink) {
-        return core().extract(handle.value(), [sink = std::move(sink)](pointer object) mutable {
-            static_cast<void>(sink(access_type::give_away(object)));
-        });
+    HANDLEPOOL_ALWAYS_INLINE bool extract(handle_type handle, Sink sink) {
+        return core().extract(
+            handle.value(),
+            [sink = std::move(sink)](pointer object) mutable {
+                static_cast<void>(sink(access_type::give_away(object)));
+            },
+            from_here());
     }
 
     /// Erases all objects that are alive when the call begins. It queues no entry for each of them: the next
     /// compaction scans all slots, and one with a budget scans a part of them.
     /// Progress: lock-free; linear in the slots ever used.
-    void clear() noexcept { core().clear(); }
+    HANDLEPOOL_ALWAYS_INLINE void clear() noexcept { core().clear(from_here()); }
 
     // ---- Handles: any thread, at any time, also while a compaction runs
 
@@ -141,8 +147,8 @@ public:
     /// its slot can have, which the object then keeps. Each revoke uses up one of the handles that a slot can
     /// have: see pool_stats::handle_limit.
     /// Progress: wait-free, constant.
-    handle_type revoke(handle_type handle) noexcept {
-        return handle_type::from_value(core().revoke(handle.value()));
+    HANDLEPOOL_ALWAYS_INLINE handle_type revoke(handle_type handle) noexcept {
+        return handle_type::from_value(core().revoke(handle.value(), from_here()));
     }
 
     /// The number of objects whose handles resolve, and whether it is 0. Exact while no thread creates or
@@ -418,16 +424,18 @@ public:
     /// Throws what compact() throws, and std::bad_alloc; then nothing has changed.
     template <class Sink>
         requires std::invocable<Sink&, handle<T, layout>, typename detail::object_access<T>::given_away>
-    size_type drain(Sink&& sink) {
-        return core_beside().drain([&](auto value, pointer object) {
-            static_cast<void>(sink(handle_type::from_value(value), access_type::give_away(object)));
-        });
+    HANDLEPOOL_ALWAYS_INLINE size_type drain(Sink&& sink) {
+        return core_beside().drain(
+            [&](auto value, pointer object) {
+                static_cast<void>(sink(handle_type::from_value(value), access_type::give_away(object)));
+            },
+            from_here());
     }
 
     /// Destroys all objects, and restarts all slots with a generation above all that were handed out, so that
     /// old handles stay stale. Faster than clear() and compact() for objects that need no destructor. No
     /// other thread may be using the pool. Linear in the slots ever used. Throws what compact() throws.
-    void reset() { core_beside().reset(); }
+    HANDLEPOOL_ALWAYS_INLINE void reset() { core_beside().reset(from_here()); }
 
     /// Returns memory that the objects don't need now to the system, in whole pages. Old handles stay stale.
     /// Erased objects keep their memory until a compaction has destroyed them. Another thread that has
@@ -459,7 +467,9 @@ public:
     /// Gives up a reserved handle: it is stale from here on, and its slot goes to the next object. Returns
     /// false when the handle is not reserved, or another thread is fulfilling it.
     /// Progress: wait-free after a thread's first call, which is lock-free. Constant.
-    bool cancel(handle_type handle) noexcept { return core().cancel(handle.value()); }
+    HANDLEPOOL_ALWAYS_INLINE bool cancel(handle_type handle) noexcept {
+        return core().cancel(handle.value(), from_here());
+    }
 
     // ---- Diagnostics: any thread, at any time
 
@@ -477,6 +487,12 @@ public:
     /// Progress: lock-free, constant.
     /// Throws std::bad_alloc.
     std::string describe(handle_type handle) const { return core().describe(handle.value()); }
+
+    /// Returns who began and ended the handle's life, when and from where, as far as that is known: only with
+    /// the option `record_lives`, and for the last lives of each slot.
+    /// Progress: lock-free, constant.
+    /// Throws std::bad_alloc.
+    recorded_life life_of(handle_type handle) const { return core().life_of(handle.value()); }
 
     /// Returns the handles of at most `most` living objects, the oldest first: with the option
     /// `remember_frames` by the frames in which they were created, otherwise by generation and slot, which is
@@ -509,22 +525,25 @@ protected:
     }
     /// Creates the object of a reserved handle by `construct(site)`, or throws why it can't.
     template <class Construct>
-    void fulfill_or_throw(handle_type handle, Construct&& construct) {
-        const detail::fulfill_outcome outcome = core().fulfill(handle.value(), construct);
+    void fulfill_or_throw(handle_type handle, Construct&& construct, detail::caller who) {
+        const detail::fulfill_outcome outcome = core().fulfill(handle.value(), construct, who);
         if (outcome != detail::fulfill_outcome::done) {
             core().throw_unfulfilled(outcome, handle.value());
         }
     }
     /// Like fulfill_or_throw(), but returns whether it did.
     template <class Construct>
-    bool fulfilled(handle_type handle, Construct&& construct) {
-        return core().fulfill(handle.value(), construct) == detail::fulfill_outcome::done;
+    bool fulfilled(handle_type handle, Construct&& construct, detail::caller who) {
+        return core().fulfill(handle.value(), construct, who) == detail::fulfill_outcome::done;
     }
     /// The entry of an object that this thread has just made: even if another thread has erased it since, it
     /// is there until the next compaction.
     entry_type entry_of(handle_type made) noexcept {
         return entry_type::of(made.value(), core().place_of(made.value()));
     }
+
+    /// The function that calls what calls this, if the pool records that: all between must be inlined.
+    HANDLEPOOL_ALWAYS_INLINE detail::caller from_here() const noexcept { return core_.from_here(); }
 
     /// The core, through which all that the pool does goes. A checked build reports a use after the pool's
     /// destruction, and one by another thread than that which has exclusive access.
@@ -574,10 +593,13 @@ private:
 /// Throws what the predicate throws, in an executor's threads the first of it; then it has erased some.
 template <class T, class Traits, class Predicate, executor Executor = inline_executor>
     requires std::predicate<Predicate&, typename detail::object_access<T>::reference>
-std::size_t erase_if(pool_base<T, Traits>& pool, Predicate predicate, Executor&& executor = Executor()) {
+HANDLEPOOL_ALWAYS_INLINE inline std::size_t erase_if(pool_base<T, Traits>& pool, Predicate predicate,
+                                                     Executor&& executor = Executor()) {
     using access = detail::object_access<T>;
-    return detail::pool_access::core_of(pool).erase_if(
-        executor, [&](typename access::pointer object) -> bool { return predicate(access::refer(object)); });
+    auto& core = detail::pool_access::core_of(pool);
+    return core.erase_if(
+        executor, [&](typename access::pointer object) -> bool { return predicate(access::refer(object)); },
+        core.from_here());
 }
 
 } // namespace handlepool

@@ -23,6 +23,8 @@ struct HANDLEPOOL_EXPORT pool_limits {
     std::optional<std::size_t> removal_queue_size;
     std::optional<std::size_t> max_threads;
     std::optional<bool> remember_frames;
+    std::optional<std::size_t> record_lives;
+    std::optional<std::size_t> record_stack;
 
     /// Where the limits come from, for messages: "limits.json: pools.ships". May be empty.
     std::string source;
@@ -35,8 +37,8 @@ struct HANDLEPOOL_EXPORT pool_limits {
 using limits_by_pool = std::map<std::string, pool_limits, std::less<>>;
 
 /// Reads a configuration, in which a pool may have the fields `capacity`, `reuse_delay`, `slot_limit`,
-/// `removal_queue_size`, `max_threads` and `remember_frames`, as in pool_options; `reuse_delay`, `slot_limit`
-/// and `removal_queue_size` may be `"automatic"`:
+/// `removal_queue_size`, `max_threads`, `remember_frames`, `record_lives` and `record_stack`, as in
+/// pool_options; `reuse_delay`, `slot_limit` and `removal_queue_size` may be `"automatic"`:
 ///
 ///     {"pools": {"ships": {"capacity": 10000, "reuse_delay": 256}, "rockets": {"capacity": 50000}}}
 ///

@@ -63,6 +63,7 @@ class raw_pool : public pool_base<void, Traits> {
     using base = pool_base<void, Traits>;
     using base::core;
     using base::dense;
+    using base::from_here;
 
 public:
     using typename base::entry_type;
@@ -97,39 +98,40 @@ public:
     /// nothing has changed.
     template <class Construct>
         requires std::invocable<Construct&, void*>
-    handle_type emplace(Construct&& construct) {
+    HANDLEPOOL_ALWAYS_INLINE handle_type emplace(Construct&& construct) {
         return base::made_or_throw(try_emplace(std::forward<Construct>(construct)));
     }
-    handle_type emplace() { return emplace(zeros()); }
+    HANDLEPOOL_ALWAYS_INLINE handle_type emplace() { return emplace(zeros()); }
 
     /// Like emplace(), but returns the null handle where that throws an error of its own; then `construct`
     /// was not called.
     template <class Construct>
         requires std::invocable<Construct&, void*>
-    handle_type try_emplace(Construct&& construct) {
-        return handle_type::from_value(core().create(construct));
+    HANDLEPOOL_ALWAYS_INLINE handle_type try_emplace(Construct&& construct) {
+        return handle_type::from_value(core().create(construct, from_here()));
     }
-    handle_type try_emplace() { return try_emplace(zeros()); }
+    HANDLEPOOL_ALWAYS_INLINE handle_type try_emplace() { return try_emplace(zeros()); }
 
     /// Like emplace(), but returns the object's address too, which is valid within the frame contract.
     template <class Construct>
         requires std::invocable<Construct&, void*>
-    entry_type emplace_entry(Construct&& construct) {
+    HANDLEPOOL_ALWAYS_INLINE entry_type emplace_entry(Construct&& construct) {
         return base::entry_of(emplace(std::forward<Construct>(construct)));
     }
-    entry_type emplace_entry() { return emplace_entry(zeros()); }
+    HANDLEPOOL_ALWAYS_INLINE entry_type emplace_entry() { return emplace_entry(zeros()); }
 
     /// Creates an object by `construct(memory, handle)`, where the handle is the one that it will have.
     template <class Construct>
         requires std::invocable<Construct&, void*, handle_type>
-    handle_type emplace_with(Construct&& construct) {
+    HANDLEPOOL_ALWAYS_INLINE handle_type emplace_with(Construct&& construct) {
         return base::made_or_throw(try_emplace_with(std::forward<Construct>(construct)));
     }
     template <class Construct>
         requires std::invocable<Construct&, void*, handle_type>
-    handle_type try_emplace_with(Construct&& construct) {
+    HANDLEPOOL_ALWAYS_INLINE handle_type try_emplace_with(Construct&& construct) {
         return handle_type::from_value(core().create_with(
-            [&](void* memory, auto value) { construct(memory, handle_type::from_value(value)); }));
+            [&](void* memory, auto value) { construct(memory, handle_type::from_value(value)); },
+            from_here()));
     }
 
     // ---- Handles before objects: any thread, at any time, also while a compaction runs
@@ -138,19 +140,19 @@ public:
     /// still reserved.
     template <class Construct>
         requires std::invocable<Construct&, void*>
-    void fulfill(handle_type handle, Construct&& construct) {
-        base::fulfill_or_throw(handle, construct);
+    HANDLEPOOL_ALWAYS_INLINE void fulfill(handle_type handle, Construct&& construct) {
+        base::fulfill_or_throw(handle, construct, from_here());
     }
-    void fulfill(handle_type handle) { fulfill(handle, zeros()); }
+    HANDLEPOOL_ALWAYS_INLINE void fulfill(handle_type handle) { fulfill(handle, zeros()); }
 
     /// Like fulfill(), but returns false where that throws an error of its own; then `construct` was not
     /// called.
     template <class Construct>
         requires std::invocable<Construct&, void*>
-    bool try_fulfill(handle_type handle, Construct&& construct) {
-        return base::fulfilled(handle, construct);
+    HANDLEPOOL_ALWAYS_INLINE bool try_fulfill(handle_type handle, Construct&& construct) {
+        return base::fulfilled(handle, construct, from_here());
     }
-    bool try_fulfill(handle_type handle) { return try_fulfill(handle, zeros()); }
+    HANDLEPOOL_ALWAYS_INLINE bool try_fulfill(handle_type handle) { return try_fulfill(handle, zeros()); }
 
     // ---- Objects: within the frame contract
 

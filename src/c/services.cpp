@@ -4,6 +4,7 @@
 #include "registry.hpp"
 #include "types.hpp"
 
+#include <handlepool/detail/recorder/caller.hpp>
 #include <handlepool/detail/text/message.hpp>
 #include <handlepool/error.hpp>
 #include <handlepool/pool_limits.hpp>
@@ -147,6 +148,7 @@ handlepool_state handlepool_service_state_of(const handlepool_service* service, 
 }
 
 bool handlepool_service_erase(handlepool_service* service, handlepool_handle handle) {
+    const auto from = detail::caller_scope::within(detail::return_address());
     return !missing(service, __func__, "service") && of(service).erase(of(handle));
 }
 

@@ -26,6 +26,8 @@ pool_options options_of(const handlepool_description& description) {
     options.slot_limit = given_or(description.slot_limit, pool_options::automatic);
     options.removal_queue_size = given_or(description.removal_queue_size, pool_options::automatic);
     options.max_threads = given_or(description.max_threads, options.max_threads);
+    options.record_lives = description.record_lives;
+    options.record_stack = description.record_stack;
     options.remember_frames = description.remember_frames;
     options.keep_order = description.keep_order;
     return options;

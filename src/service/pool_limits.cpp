@@ -176,9 +176,16 @@ private:
         if (limit_ == "remember_frames") {
             return truth(value, text, pool_->remember_frames);
         }
-        return refuse_key(
-            error_, pool_->source, limit_,
-            "capacity, reuse_delay, slot_limit, removal_queue_size, max_threads, remember_frames");
+        if (limit_ == "record_lives") {
+            return number(value, text, 0, false, pool_->record_lives);
+        }
+        if (limit_ == "record_stack") {
+            return number(value, text, 0, false, pool_->record_stack);
+        }
+        return refuse_key(error_, pool_->source, limit_,
+                          "capacity, reuse_delay, slot_limit, removal_queue_size, max_threads, "
+                          "remember_frames, record_lives, "
+                          "record_stack");
     }
 
     bool refuse_limit(std::string_view text, std::string_view allowed) {
@@ -235,6 +242,8 @@ pool_options pool_limits::applied_to(pool_options options) const {
     options.removal_queue_size = removal_queue_size.value_or(options.removal_queue_size);
     options.max_threads = max_threads.value_or(options.max_threads);
     options.remember_frames = remember_frames.value_or(options.remember_frames);
+    options.record_lives = record_lives.value_or(options.record_lives);
+    options.record_stack = record_stack.value_or(options.record_stack);
     options.source = source;
     return options;
 }

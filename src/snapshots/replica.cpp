@@ -3,6 +3,7 @@
 #include "read_entries.hpp"
 
 #include <handlepool/detail/base/throw_exception.hpp>
+#include <handlepool/detail/recorder/caller.hpp>
 #include <handlepool/detail/snapshots/snapshot_reader.hpp>
 #include <handlepool/detail/text/message.hpp>
 #include <handlepool/detail/text/text.hpp>
@@ -84,6 +85,7 @@ void replica::require_begin(std::string_view name) const {
 
 const std::vector<std::string>& replica::load(std::span<const std::byte> snapshot, std::uint64_t frame,
                                               std::string_view origin) {
+    const auto from = detail::caller_scope::within(detail::return_address());
     const detail::snapshot_blocks blocks(snapshot, origin);
     for (const detail::snapshot_block& each : blocks.all()) {
         detail::block_reader(each).require_that(each.kind != detail::block_kind::frames, 0,
@@ -101,6 +103,7 @@ const std::vector<std::string>& replica::load(std::span<const std::byte> snapsho
 }
 
 void replica::apply(std::span<const std::byte> delta, std::string_view origin) {
+    const auto from = detail::caller_scope::within(detail::return_address());
     if (!frame_) {
         detail::throw_exception(std::logic_error(
             "replica: apply() is called before load(), after one that has failed, or after take_over()"));

@@ -5,6 +5,7 @@
 #include "snapshot_format.hpp"
 
 #include <handlepool/detail/base/throw_exception.hpp>
+#include <handlepool/detail/recorder/caller.hpp>
 #include <handlepool/detail/snapshots/snapshot_reader.hpp>
 #include <handlepool/detail/snapshots/snapshot_writer.hpp>
 #include <handlepool/detail/text/text.hpp>
@@ -238,6 +239,7 @@ captured_snapshot snapshot::capture(std::vector<std::byte> memory) {
 }
 
 std::vector<std::string> snapshot::load(std::span<const std::byte> bytes, std::string_view origin) {
+    const auto from = detail::caller_scope::within(detail::return_address());
     use_of load(entries_);
     return load.load(detail::snapshot_blocks(
         bytes, {.kind = "snapshot", .origin = origin},
@@ -250,6 +252,7 @@ std::vector<std::string> snapshot::load(const detail::snapshot_blocks& blocks) {
 
 handle_renaming snapshot::merge(std::span<const std::byte> bytes, std::string_view origin,
                                 const merge_options& options) {
+    const auto from = detail::caller_scope::within(detail::return_address());
     const detail::snapshot_blocks blocks(bytes, origin);
     handle_renaming renaming;
     for (const detail::snapshot_block& block : blocks.all()) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <handlepool/detail/base/throw_exception.hpp>
+#include <handlepool/detail/recorder/caller.hpp>
 #include <handlepool/detail/text/message.hpp>
 #include <handlepool/detail/time/frame_refusals.hpp>
 #include <handlepool/time/world.hpp>
@@ -154,6 +155,7 @@ void world::throw_changed(std::string_view pool) {
 }
 
 void world::restore(std::uint64_t frame) {
+    const auto from = detail::caller_scope::within(detail::return_address());
     const call running(*this, "restore()");
     const std::size_t place = place_of(frame);
     for (pool_participant* const each : pools_) {

@@ -72,6 +72,7 @@ void add_checks(const result& shown, pairs& to) {
            shown.stale_accepted_bound_95 ? fmt::format("below {} of all stale ones, with 95 % confidence",
                                                        small_part_text(*shown.stale_accepted_bound_95))
                                          : "");
+    to.add("explained", shown.stale_explained, "by who erased the object, and from where");
     to.add("forged look-ups", shown.forged_lookups);
     to.add("smallest reuse distance", shown.smallest_reuse_distance,
            shown.reuse_delay ? fmt::format("asked for: {}", grouped(*shown.reuse_delay)) : "");

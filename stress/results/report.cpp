@@ -119,6 +119,9 @@ std::string to_text(const report& result) {
     line("content mismatches", grouped(all.content_mismatches));
     line("stale look-ups", grouped(all.stale_lookups));
     line("stale, wrongly accepted", grouped(all.stale_accepted) + bound_text(all));
+    if (all.stale_explained != 0) {
+        line("stale, explained", grouped(all.stale_explained));
+    }
     if (all.forged_lookups != 0) {
         line("look-ups by forged handles", grouped(all.forged_lookups));
     }
@@ -186,6 +189,7 @@ std::string summary_of(std::span<const report> results) {
     line("seconds", fmt::format("{:.1f}", seconds));
     line("stale look-ups", grouped_sum(all.stale_lookups));
     line("stale, wrongly accepted", grouped_sum(all.stale_accepted) + bound_text(all));
+    line("stale, explained", grouped_sum(all.stale_explained));
     line("look-ups by forged handles", grouped_sum(all.forged_lookups));
     line("violations", grouped_sum(all.violations));
     for (const report& each : results) {

@@ -143,6 +143,7 @@ result result_of(const report& run) {
     figures.stale_lookups = all.stale_lookups;
     figures.stale_accepted = all.stale_accepted;
     figures.stale_accepted_bound_95 = all.accepted_bound_95();
+    figures.stale_explained = all.stale_explained;
     figures.forged_lookups = all.forged_lookups;
     figures.neighbour_operations = all.at_neighbours;
     figures.reuse_delay = run.pool.reuse_delay;

@@ -102,6 +102,7 @@ struct result {
     std::optional<std::uint64_t> stale_lookups{};
     std::optional<std::uint64_t> stale_accepted{};
     nullable<double> stale_accepted_bound_95{};
+    std::optional<std::uint64_t> stale_explained{};
     std::optional<std::uint64_t> forged_lookups{};
     std::optional<std::uint64_t> neighbour_operations{};
     std::optional<std::uint64_t> reuse_delay{};
@@ -124,10 +125,10 @@ BOOST_DESCRIBE_STRUCT(result, (),
                       (command, name, summary, again, parameters, facts, threads, frames, seconds, operations,
                        operations_per_second, operations_at_the_end, operations_checked, sampled, alive_peak,
                        alive_final, created, destroyed, live_lookups, content_mismatches, stale_lookups,
-                       stale_accepted, stale_accepted_bound_95, forged_lookups, neighbour_operations,
-                       reuse_delay, smallest_reuse_distance, bytes_resident, latencies_nanoseconds,
-                       compaction_microseconds, compaction_by_frame, timeline, reuse_distances, violations,
-                       violation_messages))
+                       stale_accepted, stale_accepted_bound_95, stale_explained, forged_lookups,
+                       neighbour_operations, reuse_delay, smallest_reuse_distance, bytes_resident,
+                       latencies_nanoseconds, compaction_microseconds, compaction_by_frame, timeline,
+                       reuse_distances, violations, violation_messages))
 
 struct machine_description {
     std::optional<std::uint64_t> processors{};

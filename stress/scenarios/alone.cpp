@@ -80,7 +80,7 @@ void run_until(test_run& run, double part) {
     using pool_type = watched_pool<Placement, Policy>;
     // Erased objects need their places until the frame ends.
     const std::size_t capacity = run.threads() * 2 * objects_per_thread;
-    pool_type pool(run, {.name = "alone", .capacity = capacity, .reuse_delay = 16});
+    pool_type pool(run, {.name = "alone", .capacity = capacity, .reuse_delay = 16, .record_lives = 2});
     owners<pool_type> all(run, pool);
     std::size_t next = 0;
     while (run.more(part)) {

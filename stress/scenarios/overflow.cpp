@@ -23,7 +23,8 @@ void run_with_tiny_queues(test_run& run, double part, std::size_t alive) {
     watched_pool<Placement, Policy> pool(run, {.name = "overflow",
                                                .capacity = 2 * share * run.threads(),
                                                .reuse_delay = 16,
-                                               .removal_queue_size = 2});
+                                               .removal_queue_size = 2,
+                                               .record_lives = 1});
     std::vector<std::vector<typename watched_pool<Placement, Policy>::handle_type>> held(run.threads());
     for (std::size_t frame = 0; run.more(part); ++frame) {
         run.together([&](std::size_t thread) {

@@ -18,8 +18,8 @@ namespace {
 template <class Placement, class Policy>
 void run_until(test_run& run, double part, std::size_t victims) {
     constexpr std::size_t bundle = 16;
-    watched_pool<Placement, Policy> pool(run,
-                                         {.name = "race-erase", .capacity = 2 * victims, .reuse_delay = 16});
+    watched_pool<Placement, Policy> pool(
+        run, {.name = "race-erase", .capacity = 2 * victims, .reuse_delay = 16, .record_lives = 1});
     std::vector<typename watched_pool<Placement, Policy>::handle_type> handles(victims);
     while (run.more(part)) {
         run.together([&](std::size_t thread) {

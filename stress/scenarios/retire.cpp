@@ -30,8 +30,11 @@ std::uint64_t use_up(test_run& run) {
     constexpr std::size_t reuse_delay = 8;
     using pool_type = watched_pool<Placement, Policy, tracked_object, narrow_layout>;
     using handle_type = typename pool_type::handle_type;
-    pool_type pool(
-        run, {.name = "retire", .capacity = capacity, .reuse_delay = reuse_delay, .slot_limit = slot_limit});
+    pool_type pool(run, {.name = "retire",
+                         .capacity = capacity,
+                         .reuse_delay = reuse_delay,
+                         .slot_limit = slot_limit,
+                         .record_lives = 2});
     std::vector<std::vector<handle_type>> given(run.threads());
     std::atomic<bool> used_up = false;
     const auto use = [&used_up](auto& by, std::vector<handle_type>& all) {

@@ -69,8 +69,10 @@ template <class Placement, class Policy>
 void run_until(test_run& run, double part, std::size_t alive, std::size_t reuse_delay) {
     const std::size_t share = std::max<std::size_t>(alive / run.threads(), 1);
     const std::size_t steps = std::clamp<std::size_t>(share / 4, 8, 4000);
-    watched_pool<Placement, Policy> pool(
-        run, {.name = "stale", .capacity = (share + 1 + steps) * run.threads(), .reuse_delay = reuse_delay});
+    watched_pool<Placement, Policy> pool(run, {.name = "stale",
+                                               .capacity = (share + 1 + steps) * run.threads(),
+                                               .reuse_delay = reuse_delay,
+                                               .record_lives = 2});
     shared_handles<typename watched_pool<Placement, Policy>::handle_type> dead(
         std::clamp<std::size_t>(4 * alive, 64, 1 << 14));
     std::vector<holder<typename watched_pool<Placement, Policy>::client_type>> holders;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "explanations.hpp"
 #include "neighbours.hpp"
 #include "oracle/clock.hpp"
 #include "oracle/recorder.hpp"
@@ -47,12 +48,15 @@ public:
     using layout = typename Pool::layout;
 
     client(basic_service<layout>& world, Pool& pool, neighbours<layout>& others, lifetime_counts& objects,
-           erase_marks& marks, std::size_t thread, std::size_t partitions, std::size_t sample)
+           erase_marks& marks, explanations<Pool>& told, std::size_t thread, std::size_t partitions,
+           std::size_t sample)
         : service_(world),
           pool_(pool),
           neighbours_(world, others, std::uint64_t{thread} << 36),
           objects_(objects),
           marks_(marks),
+          told_(told),
+          client_(thread),
           next_number_(std::uint64_t{thread} << 36),
           recorder_(partitions, sample) {}
 
@@ -63,6 +67,7 @@ public:
     }
     template <class... Args>
     handle_type create_numbered(std::uint64_t number, Args&&... args) {
+        const scoped_site here(told_.site(client_));
         const time_stamp begin = now();
         const handle_type handle = with_arguments<Pool>(
             [this](auto&&... all) {
@@ -76,6 +81,7 @@ public:
     // The same, but null when the pool is full.
     handle_type try_create() {
         const std::uint64_t number = next_number_++;
+        const scoped_site here(told_.site(client_));
         const time_stamp begin = now();
         const handle_type handle = with_arguments<Pool>(
             [this](auto&&... all) {
@@ -95,6 +101,7 @@ public:
     void create_several(std::size_t count, std::vector<handle_type>& made, Args&&... args) {
         const std::size_t before = made.size();
         const std::uint64_t number = next_number_++;
+        const scoped_site here(told_.site(client_));
         const time_stamp begin = now();
         with_arguments<Pool>(
             [&](const auto&... all) {
@@ -143,6 +150,9 @@ public:
         contains(handle, answer::stale);
         find(handle, answer::stale);
         erase(handle, answer::stale);
+        if (told_.is_recorded() && counts().stale_lookups % stale_lookups_between_questions == 0) {
+            explain(handle);
+        }
     }
     // The handle may be any value. If it is accepted, its history must show an object at that time.
     void try_forged(handle_type handle) {
@@ -189,6 +199,8 @@ private:
     enum class answer : std::uint8_t { open, alive, stale }; // that the caller expects
 
     static constexpr std::uint64_t operations_between_visits = 32;
+    // Three a handle: each eighth is explained, which takes as long as some twenty look-ups.
+    static constexpr std::uint64_t stale_lookups_between_questions = 24;
     static constexpr std::uint64_t torn = (std::uint64_t{1} << 52) - 1; // stands for an object's number
 
     // Calls `use(service)` or `use(pool)`, or in alone() what stands for it.
@@ -203,14 +215,24 @@ private:
 
     bool erase(handle_type handle, answer expected) {
         const std::uint64_t deaths = objects_.deaths();
+        const scoped_site here(told_.site(client_));
         const time_stamp begin = now();
         const bool won = at_service([&](auto& all) { return all.erase(handle); });
         record(operation::erase, handle, begin, now(), won, expected, 0);
         if (won) {
             ++counts().erased;
             mark_of(handle).store(deaths + 1, std::memory_order::relaxed);
+            told_.note_erased(handle, client_);
         }
         return won;
+    }
+
+    // Asks the pool who has made and erased an object.
+    void explain(handle_type handle) {
+        ++counts().stale_explained;
+        if (const auto wrong = told_.contradiction(pool_, handle)) {
+            counts().violate(*wrong);
+        }
     }
 
     std::atomic<std::uint64_t>& mark_of(handle_type handle) noexcept {
@@ -245,6 +267,7 @@ private:
     void add_creation(handle_type handle, std::uint64_t number, time_stamp begin, time_stamp end) {
         record(operation::emplace, handle, begin, end, true, answer::open, number);
         ++counts().created;
+        told_.note_made(handle, client_);
         if (const std::uint64_t mark = mark_of(handle).load(std::memory_order::relaxed); mark != 0) {
             // Others that were destroyed since the slot's object was erased: at least as many as slots were
             // freed between the slot's own and its next use.
@@ -282,6 +305,8 @@ private:
     neighbour_user<layout> neighbours_;
     lifetime_counts& objects_;
     erase_marks& marks_;
+    explanations<Pool>& told_;
+    std::size_t client_;
     std::uint64_t next_number_;
     recorder recorder_;
 };

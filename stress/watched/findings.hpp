@@ -23,8 +23,9 @@ struct findings {
     std::uint64_t live_lookups = 0;
     std::uint64_t stale_lookups = 0;
     std::uint64_t stale_accepted = 0;
-    std::uint64_t forged_lookups = 0; // of handles that may never have been given out
-    std::uint64_t at_neighbours = 0;  // operations there, none of them among those above
+    std::uint64_t stale_explained = 0; // handles of which the pool was asked who has erased the object
+    std::uint64_t forged_lookups = 0;  // of handles that may never have been given out
+    std::uint64_t at_neighbours = 0;   // operations there, none of them among those above
     std::uint64_t content_mismatches = 0;
     std::uint64_t violations = 0;        // of any kind, the two above included
     std::vector<std::string> messages{}; // of the first violations of each thread
@@ -54,8 +55,8 @@ struct findings {
         for (const auto count :
              {&findings::operations, &findings::checked, &findings::created, &findings::erased,
               &findings::undone, &findings::live_lookups, &findings::stale_lookups, &findings::stale_accepted,
-              &findings::forged_lookups, &findings::at_neighbours, &findings::content_mismatches,
-              &findings::violations}) {
+              &findings::stale_explained, &findings::forged_lookups, &findings::at_neighbours,
+              &findings::content_mismatches, &findings::violations}) {
             add_count(this->*count, other.*count);
         }
         for (const std::string& message : other.messages) {

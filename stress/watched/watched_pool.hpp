@@ -141,6 +141,7 @@ private:
     std::unique_ptr<service_type> service_;
     pool_type* pool_ = nullptr; // null after its end
     erase_marks marks_;
+    explanations<pool_type> told_;
     std::vector<std::unique_ptr<client_type>> clients_; // one a thread, and the main thread's
     std::vector<recorder*> recorders_;                  // theirs
     history history_;
@@ -156,6 +157,7 @@ watched_pool<Placement, Policy, Object, Layout>::watched_pool(test_run& run, con
       service_(std::make_unique<service_type>()),
       pool_(&service_->template add<pool_type>(options.name, options)),
       marks_("marks of erased slots", pool_->stats().slot_limit, 0),
+      told_(options, marks_.size(), (threads == 0 ? run.threads() : threads) + 1),
       history_({Layout::index_bits, Layout::generation_bits}, run.threads(), run.clock_tolerance()) {
     const std::size_t last = threads == 0 ? run.threads() : threads;
     for (std::size_t i = 1; i < run.options().service.pools; ++i) {
@@ -165,7 +167,7 @@ watched_pool<Placement, Policy, Object, Layout>::watched_pool(test_run& run, con
     }
     for (std::size_t thread = 0; thread <= last; ++thread) {
         clients_.push_back(std::make_unique<client_type>(*service_, *pool_, neighbours_, objects_, marks_,
-                                                         thread, run.threads(), run.options().sample));
+                                                         told_, thread, run.threads(), run.options().sample));
         recorders_.push_back(&clients_.back()->record_of());
     }
     run.join(*this);

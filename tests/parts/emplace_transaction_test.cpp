@@ -54,7 +54,7 @@ TYPED_TEST(emplace_transaction_test, what_is_published_can_be_found) {
     ASSERT_TRUE(one.taken());
     this->construct(7)(one.site());
     EXPECT_EQ(this->created(), 0U);
-    const auto handle = one.publish();
+    const auto handle = one.publish(caller::unknown);
     this->made.push_back(handle);
     EXPECT_EQ(this->created(), 1U);
     EXPECT_EQ(this->parts.value(handle), 7U);
@@ -78,7 +78,7 @@ TYPED_TEST(emplace_transaction_test, without_a_slot_nothing_is_taken) {
             break;
         }
         this->construct(room++)(one.site());
-        this->made.push_back(one.publish());
+        this->made.push_back(one.publish(caller::unknown));
     }
     EXPECT_GE(room, 10U);
     EXPECT_EQ(this->created(), room);
@@ -90,10 +90,12 @@ TYPED_TEST(emplace_transaction_test, a_batch_is_published_in_the_order_of_its_co
     std::uint64_t next = 0;
     batch.construct_all([&](void* memory) { this->construct(next++)(memory); });
     EXPECT_EQ(this->created(), 0U);
-    batch.publish_all([this](std::size_t i, auto handle) {
-        EXPECT_EQ(i, this->made.size());
-        this->made.push_back(handle);
-    });
+    batch.publish_all(
+        [this](std::size_t i, auto handle) {
+            EXPECT_EQ(i, this->made.size());
+            this->made.push_back(handle);
+        },
+        caller::unknown);
     ASSERT_EQ(this->made.size(), 10U);
     for (std::uint64_t i = 0; i != 10; ++i) {
         EXPECT_EQ(this->parts.value(this->made[i]), i);

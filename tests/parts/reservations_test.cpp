@@ -21,8 +21,9 @@ using reservations_type = reservations<counted, rig::config>;
 class reservations_test : public testing::Test {
 protected:
     fulfill_outcome fulfill(rig::value_type handle) {
-        return handles.fulfill(&parts.mine(), handle,
-                               [this](void* memory) { ::new (memory) counted(parts.people, 7); });
+        return handles.fulfill(
+            &parts.mine(), handle, [this](void* memory) { ::new (memory) counted(parts.people, 7); },
+            caller::unknown);
     }
 
     rig parts{4};
@@ -41,7 +42,7 @@ TEST_F(reservations_test, a_handle_that_finds_no_room_in_the_nursery_stays_reser
     EXPECT_EQ(handles.state(handle), handle_state::reserved);
     EXPECT_EQ(handles.count(), 1U);
     // Nor is there any for an object that is told its handle, which is then lost.
-    EXPECT_EQ(handles.create_with(parts.mine(), [](void*, auto) { ADD_FAILURE(); }), 0U);
+    EXPECT_EQ(handles.create_with(parts.mine(), [](void*, auto) { ADD_FAILURE(); }, caller::unknown), 0U);
     EXPECT_EQ(handles.count(), 1U);
     while (!taken.empty()) {
         parts.newborns.give_back(parts.mine().newborns, taken.back());
@@ -55,9 +56,11 @@ TEST_F(reservations_test, a_handle_that_finds_no_room_in_the_nursery_stays_reser
 
 TEST_F(reservations_test, a_thread_without_a_shard_is_told_so) {
     const auto handle = handles.reserve(parts.mine());
-    EXPECT_EQ(handles.fulfill(nullptr, handle, [](void*) { ADD_FAILURE(); }), fulfill_outcome::no_shard);
+    EXPECT_EQ(handles.fulfill(
+                  nullptr, handle, [](void*) { ADD_FAILURE(); }, caller::unknown),
+              fulfill_outcome::no_shard);
     EXPECT_EQ(handles.state(handle), handle_state::reserved);
-    EXPECT_TRUE(handles.cancel(nullptr, handle));
+    EXPECT_TRUE(handles.cancel(nullptr, handle, caller::unknown));
     EXPECT_EQ(handles.count(), 0U);
     EXPECT_EQ(fulfill(handle), fulfill_outcome::not_reserved);
 }
@@ -71,7 +74,7 @@ TEST_F(reservations_test, the_first_unused_tag_of_a_slot_lies_above_its_reservat
     };
     const auto reserved = handles.reserve(parts.mine());
     EXPECT_EQ(unused(reserved), layout::tag_of(reserved) + 1) << "in a slot that was never used";
-    EXPECT_TRUE(handles.cancel(nullptr, reserved));
+    EXPECT_TRUE(handles.cancel(nullptr, reserved, caller::unknown));
     EXPECT_EQ(unused(reserved), layout::tag_of(reserved) + 1) << "a cancelled handle is used up";
     const auto next = handles.reserve(parts.mine());
     ASSERT_EQ(slots_type::slot_of(next), slots_type::slot_of(reserved));

@@ -25,6 +25,7 @@ using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::MatchesRegex;
 using testing::StartsWith;
 using testing::ThrowsMessage;
 
@@ -36,7 +37,9 @@ constexpr std::string_view complete = R"({
             "slot_limit": 50000,
             "removal_queue_size": 512,
             "max_threads": 64,
-            "remember_frames": true
+            "remember_frames": true,
+            "record_lives": 2,
+            "record_stack": 15
         },
         "rockets": {"capacity": 7}
     }
@@ -62,6 +65,8 @@ TEST(pool_limits_test, all_fields_are_read) {
     EXPECT_EQ(ships.removal_queue_size, 512U);
     EXPECT_EQ(ships.max_threads, 64U);
     EXPECT_EQ(ships.remember_frames, true);
+    EXPECT_EQ(ships.record_lives, 2U);
+    EXPECT_EQ(ships.record_stack, 15U);
     EXPECT_EQ(ships.source, "limits.json: pools.ships");
     const pool_limits& rockets = limits.at("rockets");
     EXPECT_EQ(rockets.capacity, 7U);
@@ -70,6 +75,8 @@ TEST(pool_limits_test, all_fields_are_read) {
     EXPECT_EQ(rockets.removal_queue_size, std::nullopt);
     EXPECT_EQ(rockets.max_threads, std::nullopt);
     EXPECT_EQ(rockets.remember_frames, std::nullopt);
+    EXPECT_EQ(rockets.record_lives, std::nullopt);
+    EXPECT_EQ(rockets.record_stack, std::nullopt);
 }
 
 TEST(pool_limits_test, automatic_is_a_value_where_the_pool_can_choose) {
@@ -135,12 +142,15 @@ TEST(pool_limits_test, what_is_said_stands_above_the_options_and_the_rest_stays)
                                .removal_queue_size = 4,
                                .max_threads = 5,
                                .remember_frames = true,
+                               .record_lives = 7,
+                               .record_stack = 8,
                                .pool_id = 6};
     const auto equal = [](const pool_options& one, const pool_options& other) {
         return one.name == other.name && one.capacity == other.capacity &&
                one.reuse_delay == other.reuse_delay && one.slot_limit == other.slot_limit &&
                one.removal_queue_size == other.removal_queue_size && one.max_threads == other.max_threads &&
-               one.remember_frames == other.remember_frames && one.pool_id == other.pool_id;
+               one.remember_frames == other.remember_frames && one.record_lives == other.record_lives &&
+               one.record_stack == other.record_stack && one.pool_id == other.pool_id;
     };
     EXPECT_TRUE(equal(pool_limits().applied_to(options), options));
     const pool_options changed = parse_pool_limits(complete, "x").at("ships").applied_to(options);
@@ -151,6 +161,8 @@ TEST(pool_limits_test, what_is_said_stands_above_the_options_and_the_rest_stays)
                                 .removal_queue_size = 512,
                                 .max_threads = 64,
                                 .remember_frames = true,
+                                .record_lives = 2,
+                                .record_stack = 15,
                                 .pool_id = 6}));
     pool_limits off;
     off.remember_frames = false;
@@ -209,7 +221,7 @@ TEST(refused_limits, keys_that_mean_nothing) {
     EXPECT_EQ(
         refusal_of("capactiy", "7"),
         "limits.json: pools.ships: has the key \"capactiy\"; allowed: capacity, reuse_delay, slot_limit, "
-        "removal_queue_size, max_threads, remember_frames");
+        "removal_queue_size, max_threads, remember_frames, record_lives, record_stack");
     EXPECT_EQ(refusal(R"({"pools": {}, "pool": {}})"), "limits.json: has the key \"pool\"; allowed: pools");
     EXPECT_EQ(refusal(R"({"pools": {"": {"capacity": 7}}})"), "limits.json: pools: has an empty name");
 }
@@ -371,10 +383,13 @@ TEST_F(limits_file, other_options_of_a_service_made_from_it_stay) {
     std::uint64_t generation = 0;
     {
         service world = service::from_json(write(complete), options);
+        const scoped_site here("maker");
         generation = world.add<pool<int>>("ships").emplace(1).generation();
     }
-    EXPECT_EQ(report, "pool 'ships' still holds 1 object; the oldest:\n  ships #0 generation " +
-                          std::to_string(generation) + ": alive, created in this frame\n");
+    EXPECT_THAT(report,
+                MatchesRegex("pool 'ships' still holds 1 object; the oldest:\n  ships #0 generation " +
+                             std::to_string(generation) +
+                             ": alive; created in this frame by thread \"[^\"]+\" in maker\n"));
 }
 
 } // namespace

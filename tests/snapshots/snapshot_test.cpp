@@ -398,6 +398,21 @@ TEST_F(snapshot_test, tells_no_hook_of_an_object_that_another_hook_has_erased) {
     EXPECT_FALSE(crates_->contains(light_));
 }
 
+TEST_F(snapshot_test, tells_hooks_the_handle_that_another_hook_has_given_an_object) {
+    const snapshot_bytes bytes = saved();
+    std::vector<handle<crate>> born;
+    handle<crate> renewed;
+    const scoped_hook births = crates_->on_birth([&](handle<crate> each, crate&) {
+        born.push_back(each);
+        if (each == heavy_) {
+            renewed = crates_->revoke(light_);
+        }
+    });
+    all_.load(bytes);
+    EXPECT_THAT(born, ElementsAre(heavy_, renewed));
+    EXPECT_TRUE(renewed);
+}
+
 /// Slots that came back unused, far behind those that are in service afterwards.
 TEST(snapshot_of_a_reset_pool, is_loaded_like_others) {
     const pool_options numbers_options{.name = "numbers", .capacity = 300, .pool_id = 903};

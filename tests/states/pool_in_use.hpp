@@ -125,6 +125,7 @@ public:
                 .removal_queue_size = 100,
                 .max_threads = 2,
                 .remember_frames = true,
+                .record_lives = 2,
                 .keep_order = Kind::keep_order};
     }
 

@@ -80,6 +80,7 @@ inline nlohmann::json sample_result(const std::string& name) {
                           {"stale_lookups", 3'000'000},
                           {"stale_accepted", 0},
                           {"stale_accepted_bound_95", 1e-6},
+                          {"stale_explained", 125'000},
                           {"forged_lookups", 5000},
                           {"reuse_delay", 64},
                           {"smallest_reuse_distance", 71},

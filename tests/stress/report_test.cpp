@@ -104,6 +104,7 @@ TEST(report_json, has_these_keys) {
                                      "stale_lookups",
                                      "stale_accepted",
                                      "stale_accepted_bound_95",
+                                     "stale_explained",
                                      "forged_lookups",
                                      "neighbour_operations",
                                      "reuse_delay",

@@ -437,6 +437,7 @@ TEST(tally_test, sums_add_up_and_messages_are_bounded) {
                  .live_lookups = 4,
                  .stale_lookups = 5,
                  .stale_accepted = 6,
+                 .stale_explained = 12,
                  .forged_lookups = 11,
                  .content_mismatches = 7,
                  .violations = 8};
@@ -451,6 +452,7 @@ TEST(tally_test, sums_add_up_and_messages_are_bounded) {
     EXPECT_EQ(sum.live_lookups, 8U);
     EXPECT_EQ(sum.stale_lookups, 10U);
     EXPECT_EQ(sum.stale_accepted, 12U);
+    EXPECT_EQ(sum.stale_explained, 24U);
     EXPECT_EQ(sum.forged_lookups, 22U);
     EXPECT_EQ(sum.content_mismatches, 14U);
     EXPECT_EQ(sum.violations, 16U);

@@ -11,7 +11,7 @@ import gdb.printing
 here = os.path.dirname(os.path.abspath(sys._getframe().f_code.co_filename))
 sys.path.insert(0, os.path.join(here, os.pardir, "debuggers"))
 
-from handlepool_views import memory, views  # noqa: E402
+from handlepool_views import lives, memory, views  # noqa: E402
 
 
 class GdbType(memory.Type):
@@ -65,6 +65,21 @@ class GdbTarget(memory.Target):
             return None
         parameters = block.function.type.fields()
         return GdbType(parameters[0].type.target()) if parameters else None
+
+    def code_name(self, address):
+        block = gdb.block_for_pc(address - 1)
+        line = gdb.find_pc_line(address - 1)
+        # Of a call that was inlined, gdb does not tell the line.
+        place = f" at {os.path.basename(line.symtab.filename)}:{line.line}" if line.symtab is not None else ""
+        name = None
+        while block is not None and not block.is_global:
+            if block.function is not None:
+                name = block.function.name
+                if not lives.is_of_library(name):
+                    break
+                place = ""
+            block = block.superblock
+        return name and lives.short_function_name(name) + place
 
     def basic_type(self, name, count=None):
         of_type = gdb.lookup_type(name)

@@ -9,7 +9,7 @@ import lldb
 # Beside this file's folder, in the source tree and where it is installed.
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "debuggers"))
 
-from handlepool_views import memory, views  # noqa: E402
+from handlepool_views import lives, memory, views  # noqa: E402
 
 BASIC_TYPES = {"bool": lldb.eBasicTypeBool, "float": lldb.eBasicTypeFloat, "char": lldb.eBasicTypeChar,
                "void": lldb.eBasicTypeVoid}
@@ -69,6 +69,21 @@ class LldbTarget(memory.Target):
             return None
         parameters = function.GetType().GetFunctionArgumentTypes()
         return LldbType(parameters.GetTypeAtIndex(0).GetPointeeType()) if parameters.GetSize() != 0 else None
+
+    def code_name(self, address):
+        context = self._target.ResolveLoadAddress(address - 1).GetSymbolContext(lldb.eSymbolContextEverything)
+        entry = context.GetLineEntry()
+        file, line = entry.GetFileSpec(), entry.GetLine()
+        block, name = context.GetBlock(), context.GetFunction().GetName()
+        while block.IsValid():
+            if block.IsInlined():
+                inlined = block.GetInlinedName()
+                if not lives.is_of_library(inlined):
+                    name = inlined
+                    break
+                file, line = block.GetInlinedCallSiteFile(), block.GetInlinedCallSiteLine()
+            block = block.GetParent()
+        return name and lives.short_function_name(name) + (f" at {file.GetFilename()}:{line}" if file.IsValid() else "")
 
     def basic_type(self, name, count=None):
         of_type = self._target.GetBasicType(BASIC_TYPES[name])

@@ -14,6 +14,7 @@
 #include <handlepool/detail/objects/object_type.hpp>
 #include <handlepool/detail/pool/pool_access.hpp>
 #include <handlepool/detail/pool/pool_cut.hpp>
+#include <handlepool/detail/recorder/caller.hpp>
 #include <handlepool/detail/text/message.hpp>
 #include <handlepool/detail/time/frame_refusals.hpp>
 #include <handlepool/freelist.hpp>
@@ -213,7 +214,8 @@ public:
     /// that a frame has ended. Throws std::bad_alloc and what copying throws, and the last three also
     /// because of what hooks of on_destroy() do meanwhile: then the captures after that frame are forgotten,
     /// objects that came after it may have been erased, and the call may be repeated.
-    std::vector<handle_type> restore(std::uint64_t frame) {
+    HANDLEPOOL_NOINLINE std::vector<handle_type> restore(std::uint64_t frame) {
+        const auto from = detail::caller_scope::within(detail::return_address());
         core_.expect_in_use();
         require_kept(frame);
         cut_type cut(core_);
@@ -242,9 +244,7 @@ public:
         follows_journal_ = true;
         // What follows is of the next frame: what hooks do, and destructors.
         for (const handle_type each : revived) {
-            if (const auto object = core_.find(each.value())) { // unless another hook has ended it
-                cut.report_birth(each.value(), object);
-            }
+            cut.report_birth(cut.parts().table.slot_of(each.value()));
         }
         objects_.destroy_former();
         return undone;
@@ -549,10 +549,11 @@ private:
     std::size_t erase_undone_objects(cut_type& cut) const {
         const auto& table = cut.parts().table;
         std::size_t count = 0;
+        const detail::caller who = core_.from_here();
         slots_.for_each_looked_at([&](detail::slot_index slot) {
             const auto now = table.words_of(slot);
             if (layout::is_alive(now.tag) && !is_captured(slot, now)) {
-                cut.erase(table.handle_of(slot, now.tag));
+                cut.erase(table.handle_of(slot, now.tag), who, detail::life_event::undone);
                 ++count;
             }
         });

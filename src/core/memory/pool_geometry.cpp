@@ -17,6 +17,10 @@ namespace {
 // The upper half of the locations names no places.
 constexpr std::size_t most_locations = raw(location::first_no_place);
 
+constexpr std::size_t most_recorded_lives = 1024;
+// A stack of 16 with the call itself.
+constexpr std::size_t most_recorded_callers = 15;
+
 std::string refusal(const pool_options& options, const char* option, std::size_t value,
                     const std::string& allowed) {
     std::string text = quoted_pool(options.name);
@@ -73,6 +77,16 @@ std::optional<pool_geometry> try_plan_geometry(const pool_options& options, cons
         return refuse("removal_queue_size", options.removal_queue_size, "allowed is 1 or more");
     }
 
+    if (options.record_lives > most_recorded_lives) {
+        return refuse("record_lives", options.record_lives, range(0, most_recorded_lives));
+    }
+    if (options.record_stack > most_recorded_callers) {
+        return refuse("record_stack", options.record_stack, range(0, most_recorded_callers));
+    }
+    if (options.record_stack != 0 && options.record_lives == 0) {
+        return refuse("record_stack", options.record_stack, "it needs record_lives = 1 or more");
+    }
+
     pool_geometry geometry;
     geometry.capacity = options.capacity;
     geometry.max_threads = options.max_threads;
@@ -105,6 +119,8 @@ std::optional<pool_geometry> try_plan_geometry(const pool_options& options, cons
         limits.stable ? chunks(geometry.nursery_chunk, 0) : geometry.nursery_chunks / 16 + 1;
     geometry.removal_chunks = chunks(geometry.removal_chunk, 2);
     geometry.remember_frames = options.remember_frames;
+    geometry.record_lives = options.record_lives == 0 ? 0 : std::bit_ceil(options.record_lives);
+    geometry.record_stack = static_cast<std::uint32_t>(options.record_stack);
     geometry.keep_order = options.keep_order;
 
     if (!limits.stable) {

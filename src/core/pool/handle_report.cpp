@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <handlepool/detail/pool/handle_report.hpp>
+#include <handlepool/detail/recorder/recorded_event.hpp>
 #include <handlepool/detail/text/message.hpp>
 #include <handlepool/detail/text/text.hpp>
 
@@ -10,15 +11,9 @@ namespace handlepool::detail {
 
 namespace {
 
-std::string frames_ago(std::uint32_t frames) {
-    switch (frames) {
-    case 0:
-        return " in this frame";
-    case 1:
-        return " 1 frame ago";
-    default:
-        return std::string(" ").append(std::to_string(frames)).append(" frames ago");
-    }
+/// "; created 412 frames ago by thread \"main\" in spawn_wave() at waves.cpp:30", if that is recorded.
+std::string beginning_of(const recorded_life& life) {
+    return life.beginning ? "; " + life.beginning->to_string() : std::string();
 }
 
 std::string reason(const handle_report& handle) {
@@ -32,7 +27,17 @@ std::string reason(const handle_report& handle) {
         return "no object ever had this generation; an object's is odd";
     }
     if (handle.generation <= handle.first_generation) {
-        return "its object was forgotten by a reset, or lived in a former pool with this id";
+        return handle.last_reset
+                   ? "its object was forgotten by a reset, the last one" +
+                         handle.last_reset->to_string().substr(to_string(handle.last_reset->event).size()) +
+                         ", or lived in a former pool with this id"
+                   : "its object was forgotten by a reset, or lived in a former pool with this id";
+    }
+    if (handle.life.beginning &&
+        (handle.index >= handle.slots_in_service || handle.generation > handle.slot_generation)) {
+        const bool has_end = handle.life.end && handle.life.end->event != life_event::undone;
+        return "undone by a restore" + (has_end ? "; " + handle.life.end->to_string() : std::string()) +
+               beginning_of(handle.life);
     }
     if (handle.index >= handle.slots_in_service) {
         return "no such slot was ever used; there are " + std::to_string(handle.slots_in_service);
@@ -41,7 +46,10 @@ std::string reason(const handle_report& handle) {
         return "no object had this generation yet; the slot is at " + std::to_string(handle.slot_generation);
     }
     if (handle.cancelled) {
-        return "reserved and cancelled";
+        return "reserved and " + (handle.life.end ? handle.life.end->to_string() : "cancelled");
+    }
+    if (handle.life.end) {
+        return handle.life.end->to_string() + beginning_of(handle.life);
     }
     if (handle.slot_generation == handle.generation + 1) {
         return std::string("erased").append(handle.frames_since_death ? frames_ago(*handle.frames_since_death)
@@ -49,6 +57,17 @@ std::string reason(const handle_report& handle) {
     }
     return "erased, and the slot has been used again since, or revoked; the slot is at generation " +
            std::to_string(handle.slot_generation);
+}
+
+std::string life_so_far(const handle_report& handle) {
+    if (handle.life.beginning) {
+        // The end of what lives comes from another course of events.
+        return "alive" + beginning_of(handle.life) +
+               (handle.life.end ? "; taken back: " + handle.life.end->to_string() : std::string());
+    }
+    return handle.frames_since_birth
+               ? std::string("alive, created").append(frames_ago(*handle.frames_since_birth))
+               : "alive";
 }
 
 std::string naming(std::string_view pool, const handle_report& handle) {
@@ -83,9 +102,7 @@ std::string describe_handle(std::string_view pool, bool alive, const handle_repo
     return printable(pool) + ' ' + name_of_handle(handle.index, handle.generation) + ": " +
            (handle.reserved ? "reserved, no object yet"
             : !alive        ? reason(handle)
-            : handle.frames_since_birth
-                ? std::string("alive, created").append(frames_ago(*handle.frames_since_birth))
-                : "alive");
+                            : life_so_far(handle));
 }
 
 void keep_oldest(std::vector<aged_handle>& handles, std::size_t most) noexcept {

@@ -304,6 +304,59 @@ struct slow_ship {
     first->next = next;
 }
 
+[[gnu::noinline]] void sink(handlepool::pool<ship>& ships, handlepool::handle<ship> which) {
+    ships.erase(which);
+    asm volatile("" ::: "memory"); // no jump to it
+}
+
+/// Who made and erased what, by names that the program gives, and by the code that a debugger knows.
+[[gnu::noinline]] void look_at_recorded_lives() {
+    handlepool::pool<ship> recorded({.name = "recorded", .capacity = 100, .record_lives = 1, .pool_id = 3});
+    handlepool::pool<ship> forgetful({.name = "forgetful", .capacity = 100, .record_lives = 2, .pool_id = 4});
+    const handlepool::call_site wave = handlepool::call_site::named("waves.lua:30");
+    const auto make = [&](auto& pool) {
+        const handlepool::scoped_site here(wave);
+        return pool.emplace(1, 10);
+    };
+    const auto alive = make(recorded);
+    const auto erased = make(recorded);
+    const auto extracted = make(recorded);
+    const auto revoked_one = make(recorded);
+    recorded.compact();
+    const handlepool::scoped_task task("explosions");
+    handlepool::handle<ship> revoked;
+    handlepool::handle<ship> cancelled;
+    {
+        const handlepool::scoped_site here("ship.lua:88");
+        recorded.erase(erased);
+        recorded.extract(extracted, [](ship) {});
+        revoked = recorded.revoke(revoked_one);
+    }
+    for (int frame = 0; frame != 3; ++frame) {
+        recorded.compact();
+    }
+    const auto sunk = recorded.emplace(2, 20);
+    {
+        const handlepool::scoped_site here("ship.lua:88");
+        cancelled = recorded.reserve_handle();
+        recorded.cancel(cancelled);
+    }
+    const auto forgotten = make(forgetful);
+    {
+        const handlepool::scoped_site here("ship.lua:88");
+        forgetful.reset();
+    }
+    said.clear();
+    for (const auto each : {alive, erased, extracted, revoked_one, revoked, cancelled}) {
+        said += recorded.describe(each) + "\n";
+    }
+    said += forgetful.describe(forgotten) + "\n";
+    std::printf("%s", said.c_str());
+    sink(recorded, sunk);
+    stop_here();
+    static_cast<void>(sunk);
+}
+
 int main() {
     handle_projection();
     look_at_pools();
@@ -327,4 +380,5 @@ int main() {
     look_at_containers_before_they_are_made(reinterpret_cast<std::uintptr_t>(knot), std::uintptr_t{1} << 40);
     look_at_containers_before_they_are_made(0xffff'ffff'ffff'fff8, 0 - std::uintptr_t{8});
     look_at_a_list_in_circles();
+    look_at_recorded_lives();
 }

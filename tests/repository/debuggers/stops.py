@@ -17,4 +17,5 @@ STOPS = [
     *5 * [("look_before_they_are_made", ["*service", "*sheets", "*sheet"])],
     *3 * [("look_at_containers_before_they_are_made", ["*fleet", "*cargo", "*by_number", "*squadron", "*undefined"])],
     ("look_at_a_list_in_circles", ["ships", "strangers"]),
+    ("look_at_recorded_lives", ["alive", "erased", "extracted", "revoked_one", "revoked", "cancelled", "forgotten", "sunk"]),
 ]

@@ -3,7 +3,7 @@
 
 import re
 
-from . import pools
+from . import lives, pools
 from .memory import NoDefinition
 
 
@@ -87,17 +87,46 @@ def state(pool, layout, value):
     else:
         seen, where = pool.slot(index)
         if seen == tag:
-            return "alive" + pool.since_birth(index, tag)
+            return "alive" + (told_so_far(pool, index, generation) or pool.since_birth(index, tag))
         if seen < tag and pool.is_reserved(layout, value, seen, where):
             return "reserved, no object yet"
+    recorder = pool.recorder()
     if generation <= first:
-        return "its object was forgotten by a reset, or lived in a former pool with this id"
+        reset = recorder.last_reset(first) if recorder else None
+        of_whom = f", the last one{recorder.after_event(reset)}" if reset else ""
+        return f"its object was forgotten by a reset{of_whom}, or lived in a former pool with this id"
+    told, undone = told_of_end(recorder, index, generation) if recorder and seen is not None else ("", "")
+    if undone and (index >= pool.slots_in_service() or generation > layout.generation_of(seen)):
+        return undone
     if seen is None or index >= pool.slots_in_service():
         return f"no such slot was ever used; there are {pool.slots_in_service()}"
     slot_generation = layout.generation_of(seen)
     if generation > slot_generation:
         return f"no object had this generation yet; the slot is at {slot_generation}"
     if seen == tag + 1:
-        return "reserved and cancelled" if where == pools.NOWHERE else "erased" + pool.since_death(index, tag)
+        if where == pools.NOWHERE:
+            return f"reserved and {told or 'cancelled'}"
+        return told or "erased" + pool.since_death(index, tag)
+    if told:
+        return told
     return ("erased, and the slot has been used again since, or revoked; the slot is at generation "
             f"{slot_generation}")
+
+
+def told_so_far(pool, index, generation):
+    """"; created 3 frames ago by ...", of what is alive; nothing if it is not recorded."""
+    recorder = pool.recorder()
+    beginning = recorder.beginning(index, generation) if recorder else None
+    if beginning is None:
+        return ""
+    end = recorder.end(index, generation)
+    return f"; {recorder.text(beginning)}" + (f"; taken back: {recorder.text(end)}" if end else "")
+
+
+def told_of_end(recorder, index, generation):
+    """What is recorded of a life that has ended; and of one that was undone."""
+    beginning, end = recorder.beginning(index, generation), recorder.end(index, generation)
+    began = f"; {recorder.text(beginning)}" if beginning else ""
+    ended = recorder.text(end) if end else ""
+    with_end = f"; {ended}" if end and end.event != lives.UNDONE else ""
+    return ended and ended + began, f"undone by a restore{with_end}{began}" if beginning else ""

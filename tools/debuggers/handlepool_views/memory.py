@@ -126,6 +126,10 @@ class Target:
         """What the first parameter of the function points to, or None when nothing is known of it."""
         raise NotImplementedError
 
+    def code_name(self, address):
+        """The function, none of the library's, that has made the call before this address; and where, if that is known."""
+        raise NotImplementedError
+
     def basic_type(self, name, count=None):
         """The fundamental type of that name, or an array of them."""
         raise NotImplementedError

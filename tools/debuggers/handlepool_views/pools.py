@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Pools of any kind: the living ones of the process, and what is in them."""
 
+from .lives import Recorder
 from .memory import Array, NoSuchMember, Place, Unreadable, optional, printable
 
 IN_USE = 0x6C6F6F70  # pool_impl::in_use_mark
@@ -179,6 +180,11 @@ class Pool:
         return owners[position]["word_"].number() if where < FIRST_NO_PLACE and 0 <= position < owners.size else None
 
     # ---- What it remembers
+
+    def recorder(self):
+        """Of lives, or None."""
+        place = self._parts["lives"]
+        return Recorder(place) if optional(place["lives_"]) is not None else None
 
     def since_birth(self, index, tag):
         life = self._life(index)

@@ -153,6 +153,7 @@ public:
     void skip() noexcept {
         add(runs_, 1);
         add(turn_, 1);
+        parts_.lives.next_frame();
     }
 
     const slot_history<policy>& history() const noexcept { return history_; }
@@ -296,6 +297,7 @@ private:
             add(all_.destroyed_, done_.removed);
             add(all_.runs_, 1);
             add(all_.turn_, 1);
+            all_.parts_.lives.next_frame();
             done_.size = all_.parts_.promoted();
             done_.waiting_removals = all_.waiting_removals();
             done_.waiting_newborns = all_.waiting_newborns();

@@ -62,13 +62,16 @@ public:
     extractions& operator=(const extractions&) = delete;
 
     /// Any thread, which has found the handle alive in this table: ends the object's life, unless another
-    /// does so first, and then returns false. Compaction calls `sink(object)`. Throws std::bad_alloc, and
-    /// what moving the sink throws. Lock-free.
-    template <class Table, class Sink>
-    bool extract(Table& table, Value handle, Sink sink) {
+    /// does so first, and then returns false. Calls `note_killed()` before compaction calls `sink(object)`.
+    /// Throws std::bad_alloc, and what moving the sink throws. Lock-free.
+    template <class Table, class Sink, class Killed>
+    bool extract(Table& table, Value handle, Sink sink, Killed note_killed) {
         auto* const mine = new extraction_to<Sink>(handle, std::move(sink));
         announce(*mine);
         const bool killed = table.kill_announced(handle);
+        if (killed) {
+            note_killed();
+        }
         // (46) release: pairs with (47), for the object as (2) has shown it, and for this last use
         mine->outcome_.store(killed ? outcome::taken : outcome::lost, std::memory_order::release);
         return killed;

@@ -114,7 +114,9 @@ private:
                 continue;
             }
             const auto last_tag = parts.table.last_object(tag);
-            if (reaper.remains_of(slot, last_tag) != location::nowhere) {
+            // What has no end yet has its record still to come, or a demand.
+            if (reaper.remains_of(slot, last_tag) != location::nowhere &&
+                parts.lives.has_end(slot, layout::generation_of(last_tag))) {
                 list[found++] = parts.table.handle_of(slot, last_tag);
             }
         }

@@ -12,6 +12,8 @@
 #include <handlepool/detail/deltas/replicated_entry.hpp>
 #include <handlepool/detail/objects/object_buffer.hpp>
 #include <handlepool/detail/pool/pool_cut.hpp>
+#include <handlepool/detail/recorder/caller.hpp>
+#include <handlepool/detail/recorder/life_event.hpp>
 #include <handlepool/detail/snapshots/pool_loader.hpp>
 #include <handlepool/detail/snapshots/pool_saver.hpp>
 #include <handlepool/detail/snapshots/saved_objects.hpp>
@@ -169,10 +171,7 @@ public:
     void tell() noexcept override {
         cut_->end_frame();
         for (const std::uint32_t slot : delta_.born) {
-            const auto handle = handle_of(cut_->parts(), slot);
-            if (const auto object = cut_->find(handle)) { // unless a hook has ended it
-                cut_->report_birth(handle, object);
-            }
+            cut_->report_birth(slot_index{slot});
         }
     }
     void unlock(bool applied) noexcept override {
@@ -275,11 +274,13 @@ private:
     /// Ends objects, whose gaps a compaction closes; notes which others may be elsewhere then.
     void close_gaps() {
         parts_type& parts = cut_->parts();
+        const caller who = parts.lives.from_here();
         for (const std::uint32_t slot : delta_.gone) { // there is room
             gaps_.push_back(placement::position_of(parts, parts.table.location_of(slot_index{slot})));
         }
         for (const std::uint32_t slot : delta_.gone) {
-            cut_->erase(parts.table.handle_of(slot_index{slot}, parts.table.tag_relaxed(slot_index{slot})));
+            cut_->erase(parts.table.handle_of(slot_index{slot}, parts.table.tag_relaxed(slot_index{slot})),
+                        who, life_event::erased);
         }
         cut_->compact();
         if (parts.promoted() != objects_before_ - delta_.gone.size()) { // by hooks
@@ -327,6 +328,7 @@ private:
         moving_.forget();
     }
     void put_in_born(parts_type& parts) noexcept {
+        const caller who = parts.lives.from_here();
         for (std::size_t i = 0; i != delta_.born.size(); ++i) {
             const std::uint32_t slot = delta_.born[i];
             const location where = place_of(parts, slot);
@@ -337,6 +339,7 @@ private:
             }
             objects_.put_in(parts, i, where);
             parts.table.restore(slot_index{slot}, {.tag = tag_of(slot), .where = where});
+            parts.lives.began(slot_index{slot}, layout::generation_of(tag_of(slot)), life_event::loaded, who);
             note_put_in(parts, slot, where);
         }
     }
@@ -424,6 +427,7 @@ private:
             if (parts.table.tag_relaxed(which) != tag) {
                 const location where = parts.table.location_of(which);
                 parts.table.restore(which, {.tag = tag, .where = where});
+                parts.lives.renamed(which, layout::generation_of(tag), parts.lives.from_here());
                 parts.watch.note_revoked(which);
                 if constexpr (placement::stable) {
                     parts.newborns.note_put_in(parts.objects.nursery_position_of(where),

@@ -33,6 +33,9 @@ struct pool_geometry {
     std::size_t nursery_chunk = 0;
     std::size_t removal_chunk = 0;
     bool remember_frames = false;
+    /// Lives of each slot that are recorded, a power of two, and how many callers of each call.
+    std::size_t record_lives = 0;
+    std::uint32_t record_stack = 0;
     bool keep_order = false;
 };
 

@@ -37,9 +37,9 @@ public:
     auto site() noexcept { return place_.site(); }
 
     /// Returns the value of the object's handle.
-    auto publish() noexcept {
+    auto publish(caller who) noexcept {
         add(shard_.created, 1); // before anybody can erase it
-        return parts_.publish(slot_.release(), place_.release());
+        return parts_.publish(slot_.release(), place_.release(), who);
     }
 
 private:
@@ -99,19 +99,19 @@ public:
 
     /// Calls `made(i, value of its handle)` for each, in the order of their construction.
     template <class Made>
-    void publish_all(Made made) noexcept {
+    void publish_all(Made made, caller who) noexcept {
         const std::size_t count = std::exchange(constructed_, 0);
         positions_taken_ = false;
         taken_ = false;
         parts_.newborns.append(shard_.newborns, count, positions_);
         add(shard_.created, count); // before anybody can erase one
         // Captured by value: the compiler must take it that the loop's stores change what is referred to.
-        const auto publish = [parts = &parts_, taken = slots_.release(), count,
-                              made](std::size_t i, nursery_position position) {
+        const auto publish = [parts = &parts_, taken = slots_.release(), count, made,
+                              who](std::size_t i, nursery_position position) {
             if (i + slots_ahead < count) {
                 parts->table.prefetch_slot(slot_index{taken[i + slots_ahead]});
             }
-            made(i, parts->publish(slot_index{taken[i]}, parts->objects.location_of(position)));
+            made(i, parts->publish(slot_index{taken[i]}, parts->objects.location_of(position), who));
         };
         parts_.newborns.for_each_position(positions_, count, publish);
     }

@@ -13,6 +13,7 @@
 #include <handlepool/detail/parts/shard.hpp>
 #include <handlepool/detail/parts/slot_allocator.hpp>
 #include <handlepool/detail/queues/removal_queue.hpp>
+#include <handlepool/detail/recorder/life_recorder.hpp>
 #include <handlepool/detail/slots/slot_table.hpp>
 #include <handlepool/memory_use.hpp>
 
@@ -42,6 +43,8 @@ struct pool_state {
                const object_type<T>& type = {})
         : geometry(sizes),
           fresh_tag(first_tag),
+          lives(pool.part(" recorder"), sizes.slot_limit, sizes.capacity, sizes.record_lives,
+                sizes.record_stack),
           table(pool.part(" slots"), sizes.slot_limit, sizes.capacity),
           objects(pool, sizes.dense_positions, sizes.nursery_chunks * sizes.nursery_chunk, sizes.capacity,
                   type),
@@ -112,18 +115,20 @@ struct pool_state {
     }
 
     /// Makes the complete object at a location of the nursery the slot's, and returns its handle's value.
-    value_type publish(slot_index slot, location where) noexcept {
+    value_type publish(slot_index slot, location where, caller who) noexcept {
         const tag_type tag = table.next_tag(slot, fresh_tag);
         const value_type handle = table.handle_of(slot, tag);
         newborns.own(objects.nursery_position_of(where), handle);
+        lives.began(slot, layout::generation_of(tag), life_event::created, who);
         table.publish(slot, tag, where);
         return handle;
     }
 
     /// Like publish(), for a slot that was reserved.
-    void publish_reserved(slot_index slot, location where) noexcept {
+    void publish_reserved(slot_index slot, location where, caller who) noexcept {
         const tag_type tag = table.next_tag(slot, fresh_tag);
         newborns.own(objects.nursery_position_of(where), table.handle_of(slot, tag));
+        lives.began(slot, layout::generation_of(tag), life_event::created, who);
         table.publish_reserved(slot, tag, where);
     }
 
@@ -166,6 +171,7 @@ struct pool_state {
             shards[i].reset();
         }
         table.reset();
+        lives.reset();
         objects.reset();
         newborns.reset();
         removals.reset();
@@ -175,7 +181,7 @@ struct pool_state {
     }
 
     memory_use memory_beside_objects() const noexcept {
-        return memory_of(table, shards, allocator, newborns, removals, order, watch) +
+        return memory_of(table, lives, shards, allocator, newborns, removals, order, watch) +
                objects.memory_of_owners();
     }
 
@@ -184,6 +190,7 @@ struct pool_state {
 
     pool_geometry geometry;
     typename policy::template plain<tag_type> fresh_tag;
+    life_recorder<policy> lives;
     slot_table<Config> table;
     object_store<T, policy> objects;
     shard_table<policy> shards;

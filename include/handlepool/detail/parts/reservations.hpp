@@ -69,11 +69,11 @@ public:
     bool taken() const noexcept { return taken_; }
 
     /// The object is complete: from here on the handle resolves.
-    void publish(newborn_place<T, Config>& place) noexcept {
+    void publish(newborn_place<T, Config>& place, caller who) noexcept {
         taken_ = false;
         add(shard_.created, 1); // before anybody can erase it
         add(shard_.closed, 1);
-        parts_.publish_reserved(slots_type::slot_of(handle_), place.release());
+        parts_.publish_reserved(slots_type::slot_of(handle_), place.release(), who);
     }
 
 private:
@@ -113,7 +113,7 @@ public:
     /// Makes the object of a reserved handle by `construct(memory)`, unless that is refused. `mine` is null
     /// when the calling thread has no shard.
     template <class Construct>
-    fulfill_outcome fulfill(shard_type* mine, value_type handle, Construct&& construct,
+    fulfill_outcome fulfill(shard_type* mine, value_type handle, Construct&& construct, caller who,
                             if_it_fails then = if_it_fails::keep) {
         if (mine == nullptr) {
             return fulfill_outcome::no_shard;
@@ -127,25 +127,25 @@ public:
             return fulfill_outcome::no_room;
         }
         construct(place.site());
-        reservation.publish(place);
+        reservation.publish(place, who);
         return fulfill_outcome::done;
     }
 
     /// Makes an object by `construct(memory, handle)`, which learns the handle that the object will have.
     /// Zero when there is no slot or no room. When `construct` throws, the handle that it has seen is burnt.
     template <class Construct>
-    value_type create_with(shard_type& mine, Construct&& construct) {
+    value_type create_with(shard_type& mine, Construct&& construct, caller who) {
         const value_type handle = reserve(mine);
         const auto construct_told = [&](auto memory) { construct(memory, handle); };
         return handle != 0 &&
-                       fulfill(&mine, handle, construct_told, if_it_fails::burn) == fulfill_outcome::done
+                       fulfill(&mine, handle, construct_told, who, if_it_fails::burn) == fulfill_outcome::done
                    ? handle
                    : 0;
     }
 
     /// Burns a handle that is reserved, and gives its slot back. False when it is not. `mine` is null when
     /// the calling thread has no shard.
-    bool cancel(shard_type* mine, value_type handle) noexcept {
+    bool cancel(shard_type* mine, value_type handle, caller who) noexcept {
         if (!parts_.table.take_reservation(handle, slots_type::cancelled)) {
             return false;
         }
@@ -154,6 +154,8 @@ public:
         } else {
             closed_without_shard_.fetch_add(1, std::memory_order::relaxed);
         }
+        parts_.lives.ended(slots_type::slot_of(handle), layout::generation_of(layout::tag_of(handle)),
+                           life_event::cancelled, who);
         burn_handle(parts_, handle);
         return true;
     }

@@ -32,10 +32,11 @@ public:
         : parts_(parts), compactor_(compactions) {}
 
     /// Any thread. Lock-free.
-    bool erase(value_type handle) noexcept {
+    bool erase(value_type handle, caller who, life_event event = life_event::erased) noexcept {
         if (!parts_.table.kill(handle)) {
             return false;
         }
+        note_end(handle, event, who); // before anybody may destroy it
         shard_type* const mine = parts_.shards.mine();
         if (mine == nullptr) [[unlikely]] {
             count_erased(mine);
@@ -51,12 +52,13 @@ public:
 
     /// `sink(object)` is called by compaction.
     template <class Sink>
-    bool extract(value_type handle, Sink sink) {
+    bool extract(value_type handle, Sink sink, caller who) {
         if (!parts_.table.is_alive(handle)) {
             return false;
         }
         const bool taken = compactor_.extractions_of_threads().extract(
-            parts_.table, layout::without_user(handle), std::move(sink));
+            parts_.table, layout::without_user(handle), std::move(sink),
+            [&] { note_end(handle, life_event::extracted, who); });
         if (taken) {
             count_erased(parts_.shards.mine());
         }
@@ -66,12 +68,12 @@ public:
     /// Erases the objects for which `predicate(object)` is true. Throws what that throws; then some are
     /// erased.
     template <executor Executor, class Predicate>
-    std::size_t erase_if(Executor& executor, Predicate predicate) {
+    std::size_t erase_if(Executor& executor, Predicate predicate, caller who) {
         typename policy::template atomic<std::size_t> erased{0};
         const auto erase_some = [&](auto for_each) {
             std::size_t some = 0;
             for_each([&](value_type handle, pointer object) {
-                some += predicate(object) && erase(handle) ? 1U : 0U;
+                some += predicate(object) && erase(handle, who) ? 1U : 0U;
             });
             erased.fetch_add(some, std::memory_order::relaxed);
         };
@@ -91,14 +93,17 @@ public:
     }
 
     /// Leaves no records: they would name all objects, whose slots the next compaction looks at as fast.
-    void clear() noexcept {
+    void clear(caller who) noexcept {
         std::size_t cleared = 0;
         parts_.for_each_slot([&](slot_index slot, tag_type tag) {
             // Again when its handle was revoked.
             while (layout::is_alive(tag) && !parts_.table.kill(parts_.table.handle_of(slot, tag))) {
                 tag = parts_.table.tag(slot);
             }
-            cleared += layout::is_alive(tag) ? 1U : 0U;
+            if (layout::is_alive(tag)) {
+                note_end(parts_.table.handle_of(slot, tag), life_event::cleared, who);
+                ++cleared;
+            }
         });
         if (cleared != 0) {
             compactor_.demand_sweep();
@@ -109,7 +114,7 @@ public:
     /// Takes all objects that are alive when it begins, by `sink(handle, object)`; returns how many. Only
     /// while the gate is closed.
     template <class Sink>
-    std::size_t drain(Sink& sink) {
+    std::size_t drain(Sink& sink, caller who) {
         // While the gate is closed no slot is freed: each of them has one object at the most to take.
         const std::size_t in_service = parts_.slots_in_service();
         scratch_array<value_type> taken(in_service);
@@ -121,6 +126,7 @@ public:
                 handle = parts_.table.handle_of(slot, parts_.table.tag(slot));
             }
             if (layout::is_alive(layout::tag_of(handle))) {
+                note_end(handle, life_event::drained, who);
                 count_erased(parts_.shards.mine());
                 taken.data()[count++] = handle;
             }
@@ -137,6 +143,11 @@ public:
     }
 
 private:
+    void note_end(value_type handle, life_event event, caller who) noexcept {
+        parts_.lives.ended(parts_.table.slot_of(handle), layout::generation_of(layout::tag_of(handle)), event,
+                           who);
+    }
+
     using shard_type = shard<policy>;
     using tag_type = typename layout::tag_type;
     using placement = placement_parts<Config>;

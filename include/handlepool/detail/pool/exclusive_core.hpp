@@ -79,7 +79,7 @@ public:
     // Inlined, and what the constructor is given is passed to no other function: it stays in registers then,
     // and a loop stores little beside the object. See DESIGN.md.
     template <class Construct>
-    HANDLEPOOL_ALWAYS_INLINE value_type create(Construct&& construct) {
+    HANDLEPOOL_ALWAYS_INLINE value_type create(Construct&& construct, caller who) {
         if ((special_ & queue_newborns) != 0) [[unlikely]] {
             const settled_step whole(*this);
             auto queued = begin_queued();
@@ -88,7 +88,7 @@ public:
             }
             const calling_step now(*this);
             construct(queued.site());
-            return publish_queued(queued);
+            return publish_queued(queued, who);
         }
         const slot_index slot = take_slot();
         if (slot == slot_index::none) [[unlikely]] {
@@ -102,29 +102,29 @@ public:
         const value_type handle = publish(slot, object.release());
         if (mine_.created.load(std::memory_order::relaxed) + mine_.erased.load(std::memory_order::relaxed) !=
             usual_count_) [[unlikely]] {
-            finish_birth(handle);
+            finish_birth(handle, who);
         }
         return handle;
     }
 
     template <class Construct>
-    value_type create_with(Construct&& construct) {
-        return create_the_usual_way([&](pool_type& pool) { return pool.create_with(construct); });
+    value_type create_with(Construct&& construct, caller who) {
+        return create_the_usual_way([&](pool_type& pool) { return pool.create_with(construct, who); });
     }
 
     template <class Construct, class Made>
-    bool create_many(std::size_t count, Construct construct, Made made) {
+    bool create_many(std::size_t count, Construct construct, Made made, caller who) {
         if (count == 0) {
             return true;
         }
         destroy_queued();
         if constexpr (store_type::adds_many) {
             if ((special_ & queue_newborns) == 0 && !watches_births_) {
-                return create_many_at_once(count, construct, made);
+                return create_many_at_once(count, construct, made, who);
             }
         }
         return create_the_usual_way(
-            [&](pool_type& pool) { return pool.create_many(count, construct, made); });
+            [&](pool_type& pool) { return pool.create_many(count, construct, made, who); });
     }
 
     bool has_room_for(std::size_t count) const noexcept { return pool_.has_room_for(count); }
@@ -132,68 +132,75 @@ public:
 
     value_type reserve() noexcept { return shared().reserve(); }
     template <class Construct>
-    fulfill_outcome fulfill(value_type handle, Construct&& construct) {
-        return create_the_usual_way([&](pool_type& pool) { return pool.fulfill(handle, construct); });
+    fulfill_outcome fulfill(value_type handle, Construct&& construct, caller who) {
+        return create_the_usual_way([&](pool_type& pool) { return pool.fulfill(handle, construct, who); });
     }
     [[noreturn]] void throw_unfulfilled(fulfill_outcome why, value_type handle) {
         pool_.throw_unfulfilled(why, handle);
     }
-    bool cancel(value_type handle) noexcept { return pool_.cancel(handle); }
-    value_type revoke(value_type handle) noexcept { return pool_.revoke(handle); }
+    bool cancel(value_type handle, caller who) noexcept { return pool_.cancel(handle, who); }
+    value_type revoke(value_type handle, caller who) noexcept { return pool_.revoke(handle, who); }
 
     // ---- Objects that go
 
-    HANDLEPOOL_ALWAYS_INLINE bool erase(value_type handle) noexcept {
-        if ((special_ & (queue_removals | watches_removals)) != 0) [[unlikely]] {
-            return erase_specially(handle);
+    HANDLEPOOL_ALWAYS_INLINE bool erase(value_type handle, caller who) noexcept {
+        if ((special_ & (queue_removals | watches_removals | records_lives)) != 0) [[unlikely]] {
+            return erase_specially(handle, who);
         }
-        return erase_at_once(handle, [](location) {}, [] {});
+        return erase_at_once(handle, who, [](location) {}, [] {});
     }
 
     template <class Handle, class Range>
-    std::size_t erase_each(Range& handles) {
+    std::size_t erase_each(Range& handles, caller who) {
         std::size_t erased = 0;
         for (const Handle each : handles) {
-            erased += erase(each.value()) ? 1U : 0U;
+            erased += erase(each.value(), who) ? 1U : 0U;
         }
         return erased;
     }
 
     template <class Sink>
-    bool extract(value_type handle, Sink sink) {
-        const bool taken = pool_.extract(handle, std::move(sink));
+    bool extract(value_type handle, Sink sink, caller who) {
+        const bool taken = pool_.extract(handle, std::move(sink), who);
         settle_queued();
         return taken;
     }
 
     template <executor Executor, class Predicate>
-    std::size_t erase_if(Executor& executor, Predicate predicate) {
+    std::size_t erase_if(Executor& executor, Predicate predicate, caller who) {
         if ((special_ & within_step) != 0) {
-            return pool_.erase_if(executor, predicate);
+            return pool_.erase_if(executor, predicate, who);
         }
-        return while_closed([&](auto&) { return pool_.erase_if(executor, predicate); });
+        return while_closed([&](auto&) { return pool_.erase_if(executor, predicate, who); });
     }
 
-    void clear() noexcept {
+    void clear(caller who) noexcept {
         settle_queued();
         if ((special_ & queue_removals) != 0) {
-            pool_.clear();
+            pool_.clear(who);
             settle_queued();
         } else {
-            clear_store();
+            clear_store(who);
         }
     }
 
     template <class Sink>
-    std::size_t drain(Sink sink) {
-        return while_closed([&](auto&) { return pool_.eraser_.drain(sink); });
+    std::size_t drain(Sink sink, caller who) {
+        return while_closed([&](auto&) { return pool_.eraser_.drain(sink, who); });
     }
 
-    void reset() {
-        while_closed([&](auto&) { pool_.reset_alone(); });
+    void reset(caller who) {
+        while_closed([&](auto&) { pool_.reset_alone(who); });
     }
 
     // ---- Handles and objects
+
+    /// The function that calls this, if the pool records who calls it.
+    HANDLEPOOL_ALWAYS_INLINE caller from_here() const noexcept {
+        return (special_ & records_lives) != 0 ? parts_.lives.from_here() : caller::unknown;
+    }
+    caller from_address(std::uint64_t address) const noexcept { return pool_.from_address(address); }
+    recorded_life life_of(value_type handle) const { return pool_.life_of(handle); }
 
     bool contains(value_type handle) const noexcept { return slots_.is_alive_alone(handle); }
     handle_state state(value_type handle) const noexcept { return pool_.state(handle); }
@@ -286,6 +293,7 @@ private:
     static constexpr std::uint32_t orders_newborns = 4;   // an order has begun, in which they come
     static constexpr std::uint32_t keeps_order = 8;       // the option: holes are closed together
     static constexpr std::uint32_t watches_removals = 16; // a hook, a log, or the history
+    static constexpr std::uint32_t records_lives = 32;    // the option
     static constexpr std::uint32_t queue_newborns = within_step | orders_newborns;
     static constexpr std::uint32_t queue_removals = within_step | keeps_order;
 
@@ -465,7 +473,7 @@ private:
     }
 
     template <class Construct, class Made>
-    bool create_many_at_once(std::size_t count, Construct& construct, Made& made) {
+    bool create_many_at_once(std::size_t count, Construct& construct, Made& made, caller who) {
         const settled_step whole(*this);
         taken_slots<T, Config> taken(parts_, count);
         if (!parts_.allocator.can_give(count) || !taken.take(mine_)) {
@@ -477,7 +485,9 @@ private:
             if (i + slots_ahead < count) {
                 parts_.table.prefetch_slot(slot_index{slot[i + slots_ahead]});
             }
-            made(i, publish(slot_index{slot[i]}, further(first, i)));
+            const value_type handle = publish(slot_index{slot[i]}, further(first, i));
+            note_beginning(handle, who);
+            made(i, handle);
         }
         return true;
     }
@@ -485,7 +495,8 @@ private:
     /// Erases a living object of the store. Calls `before(place)` when no handle resolves any more, before it
     /// ends, and `after()` when it has left the store, before others come that its destructor has created.
     template <class Before, class After>
-    HANDLEPOOL_ALWAYS_INLINE bool erase_at_once(value_type handle, Before before, After after) noexcept {
+    HANDLEPOOL_ALWAYS_INLINE bool erase_at_once(value_type handle, caller who, Before before,
+                                                After after) noexcept {
         if (!slots_.is_alive_alone(handle)) {
             return false;
         }
@@ -493,7 +504,7 @@ private:
         const slot_index slot = parts.table.slot_of(handle);
         const location where = parts.table.location_of(slot);
         if (!store_type::has(parts, where)) [[unlikely]] {
-            return erase_queued(handle);
+            return erase_queued(handle, who);
         }
         const tag_type tag = layout::tag_of(handle);
         parts.table.kill_alone(slot, tag);
@@ -507,13 +518,18 @@ private:
         }
         return true;
     }
-    HANDLEPOOL_NOINLINE bool erase_specially(value_type handle) noexcept {
+    HANDLEPOOL_NOINLINE bool erase_specially(value_type handle, caller who) noexcept {
         if ((special_ & queue_removals) != 0) {
-            return erase_queued(handle);
+            return erase_queued(handle, who);
+        }
+        const auto note = [this, handle, who](location) { note_end(handle, life_event::erased, who); };
+        if ((special_ & watches_removals) == 0) {
+            return erase_at_once(handle, who, note, [] {});
         }
         const bool erased = erase_at_once(
-            handle,
-            [this, handle](location where) {
+            handle, who,
+            [this, handle, note](location where) {
+                note(where);
                 const ending_step now(*this, 1);
                 pool_.compactor_.report_removal(layout::without_user(handle), where);
             },
@@ -557,13 +573,23 @@ private:
         }
     }
 
+    void note_beginning(value_type handle, caller who) noexcept {
+        parts_.lives.began(parts_.table.slot_of(handle), layout::generation_of(layout::tag_of(handle)),
+                           life_event::created, who);
+    }
+    void note_end(value_type handle, life_event event, caller who) noexcept {
+        parts_.lives.ended(parts_.table.slot_of(handle), layout::generation_of(layout::tag_of(handle)), event,
+                           who);
+    }
+
     /// Their handles resolve no more.
-    void end_all_objects(bool is_watched) noexcept {
+    void end_all_objects(bool is_watched, caller who) noexcept {
         const ending_step now(*this, parts_.promoted());
-        store_type::for_each(parts_, [this, is_watched](location where, slot_index slot) {
+        store_type::for_each(parts_, [this, is_watched, who](location where, slot_index slot) {
             if (is_watched) {
                 const tag_type tag = parts_.table.last_object(parts_.table.tag_relaxed(slot));
                 const value_type handle = parts_.table.handle_of(slot, tag);
+                note_end(handle, life_event::cleared, who);
                 pool_.compactor_.report_removal(handle, where);
                 parts_.end_object(handle, where);
             } else {
@@ -573,14 +599,14 @@ private:
     }
 
     /// No handle resolves when the first object ends.
-    void clear_store() noexcept {
-        const bool is_watched = (special_ & watches_removals) != 0;
+    void clear_store(caller who) noexcept {
+        const bool is_watched = (special_ & (watches_removals | records_lives)) != 0;
         if (is_watched || parts_.ends_objects()) {
             bool last_generation = false;
             store_type::for_each_run(parts_, [&](std::size_t count, auto slot_at) {
                 last_generation |= parts_.table.kill_alone(count, slot_at);
             });
-            end_all_objects(is_watched);
+            end_all_objects(is_watched, who);
             store_type::for_each_run(parts_, [&](std::size_t count, auto slot_at) {
                 release_run(count, slot_at, last_generation);
             });
@@ -603,8 +629,8 @@ private:
         shared();
         return emplace_transaction<T, Config>(parts_, mine_);
     }
-    HANDLEPOOL_NOINLINE value_type publish_queued(emplace_transaction<T, Config>& made) noexcept {
-        return made.publish();
+    HANDLEPOOL_NOINLINE value_type publish_queued(emplace_transaction<T, Config>& made, caller who) noexcept {
+        return made.publish(who);
     }
     /// Returns `create(pool)`, which runs constructors.
     template <class Create>
@@ -614,8 +640,8 @@ private:
         const calling_step now(*this);
         return create(pool);
     }
-    HANDLEPOOL_NOINLINE bool erase_queued(value_type handle) noexcept {
-        const bool erased = pool_.erase(handle);
+    HANDLEPOOL_NOINLINE bool erase_queued(value_type handle, caller who) noexcept {
+        const bool erased = pool_.erase(handle, who);
         settle_step();
         return erased;
     }
@@ -636,12 +662,15 @@ private:
         }
     }
     // noexcept, as the compaction is that calls hooks otherwise: g++ needs a quarter less for a creation.
-    HANDLEPOOL_NOINLINE void finish_birth(value_type handle) noexcept {
+    HANDLEPOOL_NOINLINE void finish_birth(value_type handle, caller who) noexcept {
+        note_beginning(handle, who);
         if (watches_births_) {
             const calling_step now(*this);
             pool_.compactor_.report_birth(handle, place_of(handle));
         }
-        settle_step();
+        if (is_queued()) {
+            settle_step();
+        }
     }
     /// Takes in all that waits for a compaction; but within a step, the end of that step does so.
     void settle_queued() const noexcept {
@@ -695,14 +724,16 @@ private:
     std::uint64_t removed() const noexcept { return parts_.allocator.released() + retired_ + ending_; }
 
     void expect_usual_count() const noexcept {
-        usual_count_ = watches_births_ ? never : created_seen_ + erased_seen_;
+        usual_count_ =
+            watches_births_ || (special_ & records_lives) != 0 ? never : created_seen_ + erased_seen_;
     }
 
     /// Remembers the state of the pool that plain steps begin from.
     void look() const noexcept {
         special_ = (parts_.order.size() != 0 ? orders_newborns : 0) |
                    (parts_.geometry.keep_order ? keeps_order : 0) |
-                   (pool_.compactor_.watches_removals() ? watches_removals : 0);
+                   (pool_.compactor_.watches_removals() ? watches_removals : 0) |
+                   (parts_.lives.is_on() ? records_lives : 0);
         watches_births_ = pool_.compactor_.watches_births();
         created_seen_ = mine_.created.load(std::memory_order::relaxed);
         erased_seen_ = mine_.erased.load(std::memory_order::relaxed);

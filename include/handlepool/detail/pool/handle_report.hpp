@@ -2,6 +2,7 @@
 #pragma once
 
 #include <handlepool/detail/base/config.hpp>
+#include <handlepool/recorded_life.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -30,6 +31,9 @@ struct handle_report {
     // remembered.
     std::optional<std::uint32_t> frames_since_birth = std::nullopt;
     std::optional<std::uint32_t> frames_since_death = std::nullopt;
+    // If recorded: the handle's life, and the pool's last reset.
+    recorded_life life = {};
+    std::optional<recorded_event> last_reset = std::nullopt;
 };
 
 /// "pool 'ships': handle #1021 generation 7 pool 3 is stale: erased, ..."

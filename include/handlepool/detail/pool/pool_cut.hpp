@@ -28,7 +28,6 @@ class pool_cut {
 public:
     using parts_type = pool_state<T, Config>;
     using value_type = typename Config::layout::value_type;
-    using pointer = typename parts_type::pointer;
 
     /// Throws compaction_conflict, too_many_threads and foreign_module.
     explicit pool_cut(pool_type& pool)
@@ -59,21 +58,21 @@ public:
     static bool is_idle(const pool_type& pool) noexcept { return pool.compactor_.idle(); }
 
     std::uint32_t id() const noexcept { return pool_.id(); }
-    /// The object of a handle, or null.
-    pointer find(value_type handle) const noexcept { return pool_.find(handle); }
 
     parts_type& parts() noexcept { return pool_.parts_; }
     const parts_type& parts() const noexcept { return pool_.parts_; }
     std::size_t reserved() const noexcept { return pool_.reservations_.count(); }
 
     /// Ends an object's life, which compact() destroys.
-    void erase(value_type handle) noexcept { pool_.eraser_.erase(handle); }
+    void erase(value_type handle, caller who, life_event event) noexcept {
+        pool_.eraser_.erase(handle, who, event);
+    }
 
     /// Ends the lives of all objects. Returns whether there were any.
     bool clear() noexcept {
         const bool any = pool_.size() != 0;
         if (any) { // else it would look at all slots
-            pool_.clear();
+            pool_.clear(caller::unknown);
         }
         return any;
     }
@@ -127,8 +126,15 @@ public:
 
     /// Returns whether anybody is to be told of objects that came: hooks, or the history.
     bool watches_births() noexcept { return pool_.compactor_.watches_births(); }
-    /// Tells the hooks and the history of an object that came.
-    void report_birth(value_type handle, pointer object) { pool_.compactor_.report_birth(handle, object); }
+    /// Tells the hooks and the history of the object that came into a slot, unless a hook has ended it:
+    /// another hook may have given it another handle.
+    void report_birth(slot_index slot) {
+        const auto tag = parts().table.tag_relaxed(slot);
+        if (Config::layout::is_alive(tag)) {
+            pool_.compactor_.report_birth(parts().table.handle_of(slot, tag),
+                                          parts().objects.at(parts().table.location_of(slot)));
+        }
+    }
 
 private:
     static constexpr int most_compactions = 16;

@@ -105,7 +105,7 @@ public:
 
     /// Creates an object that `construct(memory)` makes. Zero when there is no room, or no shard.
     template <class Construct>
-    value_type create(Construct&& construct) {
+    value_type create(Construct&& construct, caller who) {
         shard_type* const mine = parts_.shards.mine();
         if (mine == nullptr) [[unlikely]] {
             return 0;
@@ -115,20 +115,20 @@ public:
             return 0;
         }
         construct(taken.site());
-        return taken.publish();
+        return taken.publish(who);
     }
 
     /// Creates an object that `construct(memory, handle)` makes. Zero when there is no room, or no shard.
     template <class Construct>
-    value_type create_with(Construct&& construct) {
+    value_type create_with(Construct&& construct, caller who) {
         shard_type* const mine = parts_.shards.mine();
-        return mine == nullptr ? 0 : reservations_.create_with(*mine, construct);
+        return mine == nullptr ? 0 : reservations_.create_with(*mine, construct, who);
     }
 
     /// Creates `count` objects, each made by `construct(memory)`, before it publishes any: then it calls
     /// `made(i, handle)`. False when there is no room, or no shard.
     template <class Construct, class Made>
-    bool create_many(std::size_t count, Construct construct, Made made) {
+    bool create_many(std::size_t count, Construct construct, Made made, caller who) {
         if (count == 0) {
             return true;
         }
@@ -141,7 +141,7 @@ public:
             return false;
         }
         taken.construct_all(construct);
-        taken.publish_all(made);
+        taken.publish_all(made, who);
         return true;
     }
 
@@ -165,8 +165,8 @@ public:
 
     /// Creates the object of a reserved handle, which `construct(memory)` makes.
     template <class Construct>
-    fulfill_outcome fulfill(value_type handle, Construct&& construct) {
-        return reservations_.fulfill(parts_.shards.mine(), layout::without_user(handle), construct);
+    fulfill_outcome fulfill(value_type handle, Construct&& construct, caller who) {
+        return reservations_.fulfill(parts_.shards.mine(), layout::without_user(handle), construct, who);
     }
 
     /// Throws the reason why a handle could not be fulfilled.
@@ -179,26 +179,28 @@ public:
         throw_refusal();
     }
 
-    bool cancel(value_type handle) noexcept {
-        return reservations_.cancel(parts_.shards.mine(), layout::without_user(handle));
+    bool cancel(value_type handle, caller who) noexcept {
+        return reservations_.cancel(parts_.shards.mine(), layout::without_user(handle), who);
     }
 
     handle_state state(value_type handle) const noexcept {
         return reservations_.state(layout::without_user(handle));
     }
 
-    value_type revoke(value_type handle) noexcept {
+    value_type revoke(value_type handle, caller who) noexcept {
         const value_type given = parts_.table.revoke(handle);
         if (given != 0) {
+            parts_.lives.renamed(parts_.table.slot_of(given), layout::generation_of(layout::tag_of(given)),
+                                 who);
             parts_.watch.note_revoked(parts_.table.slot_of(given));
         }
         return given;
     }
 
-    bool erase(value_type handle) noexcept { return eraser_.erase(handle); }
+    bool erase(value_type handle, caller who) noexcept { return eraser_.erase(handle, who); }
 
     template <class Handle, class Range>
-    std::size_t erase_each(Range& handles) {
+    std::size_t erase_each(Range& handles, caller who) {
         std::size_t erased = 0;
         if constexpr (std::contiguous_iterator<decltype(std::ranges::begin(handles))> &&
                       requires { std::ranges::size(handles); }) {
@@ -210,11 +212,11 @@ public:
                 if (i + slots_ahead < count) {
                     parts_.table.prefetch_slot(parts_.table.slot_of(Handle(first[i + slots_ahead]).value()));
                 }
-                erased += erase(Handle(first[i]).value()) ? 1U : 0U;
+                erased += erase(Handle(first[i]).value(), who) ? 1U : 0U;
             }
         } else {
             for (const Handle each : handles) {
-                erased += erase(each.value()) ? 1U : 0U;
+                erased += erase(each.value(), who) ? 1U : 0U;
             }
         }
         return erased;
@@ -222,16 +224,24 @@ public:
 
     /// `sink(object)` is called by compaction.
     template <class Sink>
-    bool extract(value_type handle, Sink sink) {
-        return eraser_.extract(handle, std::move(sink));
+    bool extract(value_type handle, Sink sink, caller who) {
+        return eraser_.extract(handle, std::move(sink), who);
     }
 
     template <executor Executor, class Predicate>
-    std::size_t erase_if(Executor& executor, Predicate predicate) {
-        return eraser_.erase_if(executor, predicate);
+    std::size_t erase_if(Executor& executor, Predicate predicate, caller who) {
+        return eraser_.erase_if(executor, predicate, who);
     }
 
-    void clear() noexcept { eraser_.clear(); }
+    void clear(caller who) noexcept { eraser_.clear(who); }
+
+    /// The function that calls this, if the pool records who calls it.
+    HANDLEPOOL_ALWAYS_INLINE caller from_here() const noexcept { return parts_.lives.from_here(); }
+    /// The same for an address behind a call.
+    caller from_address(std::uint64_t address) const noexcept { return parts_.lives.from_address(address); }
+    recorded_life life_of(value_type handle) const {
+        return recorded_life_in(parts_, layout::without_user(handle));
+    }
 
     bool contains(value_type handle) const noexcept { return parts_.table.is_alive(handle); }
 
@@ -355,17 +365,17 @@ public:
 
     /// Takes all objects that are alive when it begins, by `sink(handle, object)`.
     template <class Sink>
-    std::size_t drain(Sink sink) {
+    std::size_t drain(Sink sink, caller who) {
         return while_closed([&](auto&) {
-            const std::size_t taken = eraser_.drain(sink);
+            const std::size_t taken = eraser_.drain(sink, who);
             end_frame();
             return taken;
         });
     }
 
-    void reset() {
+    void reset(caller who) {
         const auto closed = gate_.lock_or_throw();
-        reset_alone();
+        reset_alone(who);
         end_frame();
     }
 
@@ -488,7 +498,7 @@ private:
     }
 
     /// The gate is closed.
-    void reset_alone() {
+    void reset_alone(caller who) {
         auto* const keeper = std::exchange(parts_.keeper, nullptr); // nothing comes back
         destroy_all();
         parts_.keeper = keeper;
@@ -500,6 +510,7 @@ private:
         compactor_.account_for(static_cast<std::size_t>(created - compactor_.destroyed()),
                                static_cast<std::size_t>(created - compactor_.left_nursery()));
         parts_.reset(used_up);
+        parts_.lives.forgot_all(generation, who);
         reservations_.reset();
         compactor_.reset();
         parts_.watch.note_reset();
@@ -539,7 +550,7 @@ private:
             inline_executor executor;
             // Again as long as destructors make new objects.
             do {
-                eraser_.clear();
+                eraser_.clear(caller::unknown);
                 compactor_.run(executor);
             } while (size() != 0 || parts_.promoted() != 0 || !extractions.empty());
         }

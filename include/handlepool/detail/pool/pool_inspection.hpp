@@ -4,6 +4,8 @@
 #include <handlepool/detail/compaction/compactor.hpp>
 #include <handlepool/detail/parts/pool_state.hpp>
 #include <handlepool/detail/pool/handle_report.hpp>
+#include <handlepool/detail/recorder/recorded_event.hpp>
+#include <handlepool/recorded_life.hpp>
 #include <handlepool/stats.hpp>
 
 #include <atomic>
@@ -24,6 +26,20 @@ std::size_t count_alive(const pool_state<T, Config>& parts) noexcept {
     return created > erased ? created - erased : 0;
 }
 
+/// What is recorded of a handle's life. Throws std::bad_alloc.
+template <class T, class Config>
+recorded_life recorded_life_in(const pool_state<T, Config>& parts,
+                               typename Config::layout::value_type handle) {
+    using layout = typename Config::layout;
+    const auto tag = layout::tag_of(handle);
+    const std::uint64_t index = layout::index_of(handle);
+    if (!parts.lives.is_on() || index >= parts.table.size() || !layout::is_alive(tag) ||
+        layout::pool_id_of(tag) != layout::pool_id_of(parts.fresh_tag)) {
+        return {};
+    }
+    return recorded_life_of(parts.lives, parts.table.slot_of(handle), layout::generation_of(tag));
+}
+
 /// What is known of a handle.
 template <class T, class Config>
 handle_report examine(typename Config::layout::value_type handle, handle_state state,
@@ -40,6 +56,10 @@ handle_report examine(typename Config::layout::value_type handle, handle_state s
                         .own_pool_id = layout::pool_id_of(parts.fresh_tag),
                         .first_generation = layout::generation_of(parts.fresh_tag),
                         .slots_in_service = parts.slots_in_service()};
+    found.life = recorded_life_in(parts, handle);
+    if (const auto reset = parts.lives.last_reset(found.first_generation)) {
+        found.last_reset = recorded(*reset, parts.lives.frames_since(*reset));
+    }
     if (index < parts.table.size()) {
         const slot_index slot = parts.table.slot_of(handle);
         found.slot_generation = layout::generation_of(parts.table.tag_relaxed(slot));

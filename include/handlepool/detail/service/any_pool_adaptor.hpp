@@ -7,6 +7,7 @@
 #include <handlepool/detail/objects/object_access.hpp>
 #include <handlepool/detail/objects/row_address.hpp>
 #include <handlepool/detail/pool/pool_access.hpp>
+#include <handlepool/detail/recorder/caller.hpp>
 #include <handlepool/detail/threads/access_gate.hpp>
 #include <handlepool/exclusive_pool.hpp>
 #include <handlepool/executor_ref.hpp>
@@ -45,10 +46,19 @@ public:
     std::size_t size() const noexcept override { return pool_.size(); }
     bool contains(handle_type handle) const noexcept override { return pool_.contains(typed(handle)); }
     handle_state state(handle_type handle) const noexcept override { return pool_.state(typed(handle)); }
-    bool erase(handle_type handle) noexcept override { return pool_.erase(typed(handle)); }
-    handle_type revoke(handle_type handle) noexcept override { return pool_.revoke(typed(handle)); }
-    bool cancel(handle_type handle) noexcept override { return pool_.cancel(typed(handle)); }
-    void clear() noexcept override { pool_.clear(); }
+    HANDLEPOOL_NOINLINE bool erase(handle_type handle) noexcept override {
+        return view_core().erase(typed(handle).value(), view_core().from_address(return_address()));
+    }
+    HANDLEPOOL_NOINLINE handle_type revoke(handle_type handle) noexcept override {
+        return typed_handle::from_value(
+            view_core().revoke(typed(handle).value(), view_core().from_address(return_address())));
+    }
+    HANDLEPOOL_NOINLINE bool cancel(handle_type handle) noexcept override {
+        return view_core().cancel(typed(handle).value(), view_core().from_address(return_address()));
+    }
+    HANDLEPOOL_NOINLINE void clear() noexcept override {
+        view_core().clear(view_core().from_address(return_address()));
+    }
     using base::find;
     void* find(handle_type handle) noexcept override {
         if constexpr (has_rows) {
@@ -122,6 +132,8 @@ private:
     /// The pool's own core, of a view too.
     auto& core() noexcept { return pool_access::pool_of(pool_); }
     const auto& core() const noexcept { return pool_access::pool_of(pool_); }
+    /// What the pool's functions work with, of a view its own.
+    auto& view_core() noexcept { return pool_access::core_of(pool_); }
 
     /// The view, made when there is memory for it. Of a view there is none: its pool's gate is closed.
     using view_adaptor = any_pool_adaptor<typename pool_access::view_of<Pool>>;

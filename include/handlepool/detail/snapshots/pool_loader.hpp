@@ -7,6 +7,8 @@
 #include <handlepool/detail/base/least.hpp>
 #include <handlepool/detail/base/throw_exception.hpp>
 #include <handlepool/detail/pool/pool_cut.hpp>
+#include <handlepool/detail/recorder/caller.hpp>
+#include <handlepool/detail/recorder/life_event.hpp>
 #include <handlepool/detail/snapshots/saved_objects.hpp>
 #include <handlepool/detail/snapshots/saved_pool.hpp>
 #include <handlepool/freelist.hpp>
@@ -71,6 +73,7 @@ public:
         parts.fresh_tag = layout::make_tag(pool.id, pool.fresh_generation);
         cut.count_reserved(pool.reserved.size(), cut.reserved());
         cut.count_objects(pool.owners.size(), 0);
+        parts.lives.reset();
         restore_slots(parts, pool, in_service);
         if constexpr (placement::stable) {
             parts.newborns.destroy_kept(parts.objects);
@@ -96,11 +99,7 @@ public:
             return;
         }
         for (const std::uint32_t slot : pool.owners) {
-            const auto handle = cut.parts().table.handle_of(
-                slot_index{slot}, layout::make_tag(pool.id, pool.generations[slot]));
-            if (const auto object = cut.find(handle)) {
-                cut.report_birth(handle, object);
-            }
+            cut.report_birth(slot_index{slot});
         }
     }
 
@@ -134,11 +133,13 @@ private:
         const std::span owners = pool.owners.all();
         const std::span generations = pool.generations.all();
         const tag_type id = pool.id;
+        const caller who = parts.lives.from_here();
         for (std::size_t i = 0; i != owners.size(); ++i) {
             const slot_index slot{owners[i]};
             const location where = location_at(i);
             const tag_type tag = layout::make_tag(id, generations[raw(slot)]);
             parts.table.restore(slot, {.tag = tag, .where = where});
+            parts.lives.began(slot, layout::generation_of(tag), life_event::loaded, who);
             if constexpr (placement::stable) {
                 parts.newborns.note_put_in(parts.objects.nursery_position_of(where),
                                            parts.table.handle_of(slot, tag));

@@ -4,6 +4,7 @@
 #include <handlepool/detail/base/index_types.hpp>
 #include <handlepool/detail/memory/large_copy.hpp>
 #include <handlepool/detail/pool/pool_cut.hpp>
+#include <handlepool/detail/recorder/caller.hpp>
 #include <handlepool/detail/snapshots/pool_loader.hpp>
 #include <handlepool/detail/snapshots/pool_saver.hpp>
 #include <handlepool/detail/snapshots/saved_objects.hpp>
@@ -135,9 +136,10 @@ public:
     }
     void merge([[maybe_unused]] const handle_mapper& map) override {
         if constexpr (Objects::mergeable) {
+            const caller who = core_.from_here();
             for (std::size_t i = 0; i != merged_.size(); ++i) {
                 const fulfill_outcome outcome =
-                    objects_.make(i, map, [&](auto maker) { return core_.fulfill(merged_[i], maker); });
+                    objects_.make(i, map, [&](auto maker) { return core_.fulfill(merged_[i], maker, who); });
                 if (outcome != fulfill_outcome::done) {
                     core_.throw_unfulfilled(outcome, merged_[i]);
                 }
@@ -145,9 +147,10 @@ public:
         }
     }
     void undo_merge() noexcept override {
+        const caller who = core_.from_here();
         for (const value_type each : merged_) {
-            if (!core_.cancel(each)) {
-                core_.erase(each);
+            if (!core_.cancel(each, who)) {
+                core_.erase(each, who);
             }
         }
     }

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <handlepool/detail/base/config.hpp>
+
+#include <atomic>
+#include <cstdint>
+
+#if defined(_MSC_VER) && !defined(__clang__)
+#include <intrin.h>
+#endif
+
+namespace handlepool::detail {
+
+/// Who called a pool, and from where, in one word: in its lower 48 bits the address behind the call, or the
+/// number of an entry of the site_depot; above them the number of the thread's name and task. Zero when
+/// nobody records that.
+enum class caller : std::uint64_t { unknown = 0 };
+
+inline constexpr unsigned site_bits = 48;
+inline constexpr std::uint64_t site_mask = (std::uint64_t{1} << site_bits) - 1;
+/// Set where the site is an entry's number. No address of a program's code has it.
+inline constexpr std::uint64_t is_depot_entry = std::uint64_t{1} << (site_bits - 1);
+
+constexpr std::uint64_t site_of(caller who) noexcept {
+    return static_cast<std::uint64_t>(who) & site_mask;
+}
+constexpr std::uint32_t actor_of(caller who) noexcept {
+    return static_cast<std::uint32_t>(static_cast<std::uint64_t>(who) >> site_bits);
+}
+
+/// The function that calls this, at the call: so all between a user's call and this one must be inlined. With
+/// `stack` as many of its callers, as far as the program keeps frame pointers. Within a caller_scope what
+/// that says instead.
+/// Wait-free, but for a thread's first call, which takes a lock and asks for the thread's name, and for a
+/// stack that no thread has had before, which is lock-free.
+HANDLEPOOL_EXPORT HANDLEPOOL_NOINLINE caller this_caller(std::uint32_t stack) noexcept;
+
+/// The address behind the call of the function that uses this, which must not be inlined itself.
+HANDLEPOOL_ALWAYS_INLINE inline std::uint64_t return_address() noexcept {
+#if defined(_MSC_VER) && !defined(__clang__)
+    return reinterpret_cast<std::uintptr_t>(_ReturnAddress()) & (is_depot_entry - 1);
+#else
+    // Without the bits by which some processors sign it.
+    return reinterpret_cast<std::uintptr_t>(__builtin_return_address(0)) & (is_depot_entry - 1);
+#endif
+}
+
+/// Like this_caller(), for an address that the caller knows.
+HANDLEPOOL_EXPORT caller caller_at(std::uint64_t address) noexcept;
+
+/// Whether there has been a pool that records lives: else nobody asks who calls.
+HANDLEPOOL_EXPORT inline constinit std::atomic<bool> has_recorders{false};
+
+/// While it lives, what its thread does is called from one site. For functions of the library that call those
+/// of a pool out of line: they give their return_address().
+class HANDLEPOOL_EXPORT caller_scope {
+public:
+    /// An address, unless an outer scope gives a site.
+    static caller_scope within(std::uint64_t address) noexcept {
+        return caller_scope(has_recorders.load(std::memory_order::relaxed) && own_site() == 0 ? address : 0);
+    }
+    /// A site that stands before an outer one; none for 0.
+    explicit caller_scope(std::uint64_t site) noexcept
+        : is_on_(site != 0), outer_(is_on_ ? replace(site) : 0) {}
+    ~caller_scope() {
+        if (is_on_) {
+            replace(outer_);
+        }
+    }
+
+    caller_scope(const caller_scope&) = delete;
+    caller_scope& operator=(const caller_scope&) = delete;
+
+private:
+    static std::uint64_t own_site() noexcept;
+    /// Returns the former one.
+    static std::uint64_t replace(std::uint64_t site) noexcept;
+
+    bool is_on_;
+    std::uint64_t outer_;
+};
+
+/// While it lives, its thread's actor is this one. Zero takes the thread's name anew.
+class HANDLEPOOL_EXPORT actor_scope {
+public:
+    explicit actor_scope(std::uint32_t actor) noexcept;
+    ~actor_scope();
+
+    actor_scope(const actor_scope&) = delete;
+    actor_scope& operator=(const actor_scope&) = delete;
+
+private:
+    std::uint32_t outer_;
+};
+
+} // namespace handlepool::detail

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <handlepool/detail/base/config.hpp>
+#include <handlepool/detail/base/index_types.hpp>
+#include <handlepool/detail/memory/allocation_label.hpp>
+#include <handlepool/detail/recorder/caller.hpp>
+#include <handlepool/detail/recorder/life_event.hpp>
+#include <handlepool/memory_use.hpp>
+
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+namespace handlepool::detail {
+
+/// For each slot, who began and ended its last lives, when and from where; made for no lives, it records
+/// nothing and costs nothing.
+///
+/// A life has 32 bytes, in a ring of the slot's by its generation:
+///
+///     | who began it | generation, event, frame | who ended it | generation, event, frame |
+///
+/// A slot's owner writes the beginning before it publishes the object, and who has killed the object writes
+/// the end before anybody may destroy it: one thread at a time. A revoke begins the life of its new handle,
+/// which tells of the end of the old one, too. It comes later than what it gives out, and so a slow one may
+/// be overtaken by all lives of the ring; then a beginning is lost.
+///
+/// Anyone may read at any time. The second word of a pair is mixed with the first, as in Hyatt and Mann's
+/// lockless transposition table (2002): halves of two records don't pass for one, because what comes out is
+/// no generation that anybody asks for.
+template <class Policy>
+class life_recorder {
+public:
+    /// Keeps the last `lives` of each slot, a power of two, and `stack` callers of each call.
+    life_recorder(const allocation_label& what_for, std::size_t slot_limit, std::size_t expected,
+                  std::size_t lives, std::uint32_t stack)
+        : lives_mask_(static_cast<std::uint32_t>(lives - 1)), stack_(stack) {
+        if (lives != 0) {
+            has_recorders.store(true, std::memory_order::relaxed);
+            lives_bits_ = static_cast<unsigned>(std::countr_zero(lives));
+            lives_.emplace(what_for, slot_limit * lives, expected * lives);
+        }
+    }
+
+    bool is_on() const noexcept { return lives_.has_value(); }
+
+    /// The function that calls this, if it is of interest.
+    HANDLEPOOL_ALWAYS_INLINE caller from_here() const noexcept {
+        return is_on() ? this_caller(stack_) : caller::unknown;
+    }
+
+    /// The same for an address behind a call.
+    caller from_address(std::uint64_t address) const noexcept {
+        return is_on() ? caller_at(address) : caller::unknown;
+    }
+
+    /// The life of an object in this slot begins, and nothing is known of its end. By the slot's owner.
+    void began(slot_index slot, std::uint32_t generation, life_event event, caller who) noexcept {
+        if (is_on()) {
+            life& one = at(slot, generation);
+            one.end.stamp.store(0, std::memory_order::relaxed);
+            write(one.beginning, generation, event, who);
+        }
+    }
+    /// A revoke has given the object this generation.
+    void renamed(slot_index slot, std::uint32_t generation, caller who) noexcept {
+        if (is_on()) {
+            write(at(slot, generation).beginning, generation, life_event::renamed, who);
+        }
+    }
+    /// By who has ended it.
+    void ended(slot_index slot, std::uint32_t generation, life_event event, caller who) noexcept {
+        if (is_on()) {
+            write(at(slot, generation).end, generation, event, who);
+        }
+    }
+    /// Whether the end of a life is written; if it is, all of it is ordered before what follows. True when
+    /// nothing is recorded.
+    bool has_end(slot_index slot, std::uint32_t generation) const noexcept {
+        return !is_on() || read(at(slot, generation).end, generation).has_value();
+    }
+
+    /// A reset: only generations above this one live from now on. Only while nobody else uses the pool.
+    void forgot_all(std::uint32_t generation, caller who) noexcept {
+        if (is_on()) {
+            write(last_reset_, generation, life_event::forgotten, who);
+        }
+    }
+    /// Who did so, if this is the last such generation.
+    std::optional<life_record> last_reset(std::uint32_t generation) const noexcept {
+        return read(last_reset_, generation);
+    }
+
+    /// What is known of the life with this generation. Only while it records.
+    std::optional<life_record> beginning(slot_index slot, std::uint32_t generation) const noexcept {
+        return read(at(slot, generation).beginning, generation);
+    }
+    std::optional<life_record> end(slot_index slot, std::uint32_t generation) const noexcept {
+        return read(at(slot, generation).end, generation);
+    }
+
+    /// A frame has ended.
+    void next_frame() noexcept {
+        if (is_on()) {
+            frame_.store(frame() + 1, std::memory_order::relaxed); // one thread, while the gate is closed
+        }
+    }
+    std::uint32_t frames_since(const life_record& record) const noexcept {
+        return (frame() - record.frame) & life_record::frame_mask;
+    }
+
+    /// Forgets all lives. Only while nobody else uses the pool.
+    void reset() noexcept {
+        if (is_on()) {
+            lives_->discard();
+        }
+    }
+
+    memory_use memory() const noexcept { return is_on() ? lives_->memory() : memory_use(); }
+
+private:
+    using word = typename Policy::template atomic<std::uint64_t>;
+    struct entry {
+        word who;
+        word stamp;
+    };
+    struct life {
+        entry beginning;
+        entry end;
+    };
+    using array = typename Policy::template array<life>;
+
+    life& at(slot_index slot, std::uint32_t generation) noexcept {
+        return (*lives_)[index_of(slot, generation)];
+    }
+    const life& at(slot_index slot, std::uint32_t generation) const noexcept {
+        return (*lives_)[index_of(slot, generation)];
+    }
+    // Generations of objects are odd.
+    std::size_t index_of(slot_index slot, std::uint32_t generation) const noexcept {
+        return std::size_t{raw(slot)} << lives_bits_ | (generation >> 1 & lives_mask_);
+    }
+
+    void write(entry& to, std::uint32_t generation, life_event event, caller who) noexcept {
+        const auto first = static_cast<std::uint64_t>(who);
+        to.who.store(first, std::memory_order::relaxed);
+        // (57) release: pairs with (58), for the word before it
+        to.stamp.store(life_record{.generation = generation, .event = event, .frame = frame()}.stamp() ^
+                           mixed(first),
+                       std::memory_order::release);
+    }
+    std::optional<life_record> read(const entry& from, std::uint32_t generation) const noexcept {
+        // (58) acquire: pairs with (57), so that who frees the slot afterwards, and then its next owner,
+        // write these words later than who has ended the object
+        const std::uint64_t stamp = from.stamp.load(std::memory_order::acquire);
+        const std::uint64_t who = from.who.load(std::memory_order::relaxed);
+        const life_record found = life_record::of(stamp ^ mixed(who), caller{who});
+        return found.generation == generation ? std::optional(found) : std::nullopt;
+    }
+    static std::uint64_t mixed(std::uint64_t word) noexcept {
+        const std::uint64_t product = word * 0x9e37'79b9'7f4a'7c15;
+        return product ^ product >> 32;
+    }
+
+    std::uint32_t frame() const noexcept { return frame_.load(std::memory_order::relaxed); }
+
+    std::optional<array> lives_;
+    unsigned lives_bits_ = 0;
+    std::uint32_t lives_mask_;
+    std::uint32_t stack_;
+    typename Policy::template atomic<std::uint32_t> frame_{0};
+    entry last_reset_{};
+};
+
+} // namespace handlepool::detail

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <handlepool/detail/base/config.hpp>
+#include <handlepool/detail/base/index_types.hpp>
+#include <handlepool/detail/recorder/life_event.hpp>
+#include <handlepool/recorded_life.hpp>
+
+#include <cstdint>
+#include <string>
+
+namespace handlepool::detail {
+
+/// What a record says, so many frames later. Throws std::bad_alloc.
+HANDLEPOOL_EXPORT recorded_event recorded(const life_record& record, std::uint32_t frames_since);
+
+/// " in this frame", " 1 frame ago", " 3 frames ago".
+HANDLEPOOL_EXPORT std::string frames_ago(std::uint32_t frames);
+
+/// What is known of the life with this generation of a slot. Throws std::bad_alloc.
+template <class Recorder>
+recorded_life recorded_life_of(const Recorder& recorder, slot_index slot, std::uint32_t generation) {
+    recorded_life found;
+    if (const auto record = recorder.beginning(slot, generation)) {
+        found.beginning = recorded(*record, recorder.frames_since(*record));
+    }
+    if (const auto record = recorder.end(slot, generation)) {
+        found.end = recorded(*record, recorder.frames_since(*record));
+    } else if (const auto next = recorder.beginning(slot, generation + 2);
+               next && next->event == life_event::renamed) {
+        found.end = recorded(*next, recorder.frames_since(*next));
+        found.end->event = life_event::revoked;
+    }
+    return found;
+}
+
+} // namespace handlepool::detail

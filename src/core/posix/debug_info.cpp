@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: MIT
+#include "../recorder/debug_info.hpp"
+
+#include <cxxabi.h>
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace handlepool::detail {
+
+namespace {
+
+// What is used of elfutils' libdw, which is loaded when somebody asks: no program needs it to be there. Its
+// binary interface has versions of its own and keeps them.
+struct Dwfl;
+struct Dwfl_Module;
+struct Dwarf_Line;
+struct Dwarf_Die {
+    void* address;
+    void* unit;
+    void* abbreviation;
+    long padding;
+};
+struct Dwarf_Attribute {
+    unsigned code;
+    unsigned form;
+    unsigned char* value;
+    void* unit;
+};
+using Dwarf_Addr = std::uint64_t;
+struct Dwfl_Callbacks {
+    void* find_elf;
+    void* find_debuginfo;
+    void* section_address;
+    char** debuginfo_path;
+};
+
+constexpr int tag_class = 0x02;
+constexpr int tag_lexical_block = 0x0b;
+constexpr int tag_structure = 0x13;
+constexpr int tag_inlined_subroutine = 0x1d;
+constexpr int tag_subprogram = 0x2e;
+constexpr int tag_namespace = 0x39;
+constexpr unsigned at_name = 0x03;
+constexpr unsigned at_linkage_name = 0x6e;
+constexpr unsigned at_call_file = 0x58;
+constexpr unsigned at_call_line = 0x59;
+
+/// The functions of the library; none if it is not there.
+class libdw {
+public:
+    libdw() : library_(dlopen("libdw.so.1", RTLD_NOW | RTLD_LOCAL)) {
+        if (library_ != nullptr) {
+            load(begin, "dwfl_begin");
+            load(report_begin, "dwfl_report_begin");
+            load(report_end, "dwfl_report_end");
+            load(proc_report, "dwfl_linux_proc_report");
+            load(module_at, "dwfl_addrmodule");
+            load(unit_at, "dwfl_module_addrdie");
+            load(next_unit, "dwfl_module_nextcu");
+            load(has_address, "dwarf_haspc");
+            load(line_at, "dwarf_getsrc_die");
+            load(line_number, "dwarf_lineno");
+            load(line_file, "dwarf_linesrc");
+            load(child_of, "dwarf_child");
+            load(sibling_of, "dwarf_siblingof");
+            load(tag_of, "dwarf_tag");
+            load(attribute_of, "dwarf_attr_integrate");
+            load(own_attribute_of, "dwarf_attr");
+            load(string_of, "dwarf_formstring");
+            load(number_of, "dwarf_formudata");
+            load(files_of, "dwarf_getsrcfiles");
+            load(file_name, "dwarf_filesrc");
+            callbacks_.find_elf = dlsym(library_, "dwfl_linux_proc_find_elf");
+            callbacks_.find_debuginfo = dlsym(library_, "dwfl_standard_find_debuginfo");
+            is_whole_ = is_whole_ && callbacks_.find_elf != nullptr && callbacks_.find_debuginfo != nullptr;
+        }
+        program_ = library_ != nullptr && is_whole_ ? begin(&callbacks_) : nullptr;
+    }
+
+    /// The module that has this address, of those that are loaded now; null without debug information.
+    Dwfl_Module* find_module(Dwarf_Addr address) {
+        if (program_ == nullptr) {
+            return nullptr;
+        }
+        Dwfl_Module* found = module_at(program_, address);
+        if (found == nullptr) { // loaded since
+            report_begin(program_);
+            proc_report(program_, getpid());
+            report_end(program_, nullptr, nullptr);
+            found = module_at(program_, address);
+        }
+        return found;
+    }
+
+    Dwfl* (*begin)(const Dwfl_Callbacks*) = nullptr;
+    void (*report_begin)(Dwfl*) = nullptr;
+    int (*report_end)(Dwfl*, void*, void*) = nullptr;
+    int (*proc_report)(Dwfl*, pid_t) = nullptr;
+    Dwfl_Module* (*module_at)(Dwfl*, Dwarf_Addr) = nullptr;
+    Dwarf_Die* (*unit_at)(Dwfl_Module*, Dwarf_Addr, Dwarf_Addr* bias) = nullptr;
+    Dwarf_Die* (*next_unit)(Dwfl_Module*, Dwarf_Die* last, Dwarf_Addr* bias) = nullptr;
+    int (*has_address)(Dwarf_Die*, Dwarf_Addr) = nullptr;
+    Dwarf_Line* (*line_at)(Dwarf_Die* unit, Dwarf_Addr) = nullptr;
+    int (*line_number)(Dwarf_Line*, int*) = nullptr;
+    const char* (*line_file)(Dwarf_Line*, std::uint64_t*, std::uint64_t*) = nullptr;
+    int (*child_of)(Dwarf_Die*, Dwarf_Die* child) = nullptr;
+    int (*sibling_of)(Dwarf_Die*, Dwarf_Die* sibling) = nullptr;
+    int (*tag_of)(Dwarf_Die*) = nullptr;
+    Dwarf_Attribute* (*attribute_of)(Dwarf_Die*, unsigned, Dwarf_Attribute*) = nullptr;
+    Dwarf_Attribute* (*own_attribute_of)(Dwarf_Die*, unsigned, Dwarf_Attribute*) = nullptr;
+    const char* (*string_of)(Dwarf_Attribute*) = nullptr;
+    int (*number_of)(Dwarf_Attribute*, std::uint64_t*) = nullptr;
+    int (*files_of)(Dwarf_Die* unit, void** files, std::size_t* count) = nullptr;
+    const char* (*file_name)(void* files, std::size_t, std::uint64_t*, std::uint64_t*) = nullptr;
+
+private:
+    template <class Function>
+    void load(Function& function, const char* name) {
+        void* const found = dlsym(library_, name);
+        is_whole_ = is_whole_ && found != nullptr;
+        function = reinterpret_cast<Function>(found);
+    }
+
+    void* library_;
+    bool is_whole_ = true;
+    Dwfl_Callbacks callbacks_{};
+    Dwfl* program_ = nullptr;
+};
+
+std::string demangled(const char* name) {
+    int status = 0;
+    const std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(name, nullptr, nullptr, &status),
+                                                      std::free);
+    return text != nullptr ? text.get() : name;
+}
+
+/// Whether a function is one of the library itself, which is not the place that somebody asks for.
+bool is_of_library(std::string_view linkage_name) {
+    constexpr std::string_view prefix = "_Z";
+    if (!linkage_name.starts_with(prefix)) {
+        return false;
+    }
+    linkage_name.remove_prefix(prefix.size());
+    // A function within a function begins with the outer one's name, a member with its qualifiers.
+    linkage_name.remove_prefix(std::min(linkage_name.find_first_not_of("ZNKVRO"), linkage_name.size()));
+    return linkage_name.starts_with("10handlepool");
+}
+
+/// A function in a source: what of it was inlined is one, too.
+struct source_position {
+    std::string function;
+    std::string file;
+    std::uint64_t line = 0;
+
+    std::string text() const {
+        const std::string name = file.substr(file.find_last_of('/') + 1);
+        if (function.empty()) {
+            return name.empty() ? std::string() : name + ':' + std::to_string(line);
+        }
+        return name.empty() ? function : function + " at " + name + ':' + std::to_string(line);
+    }
+};
+
+class debug_info {
+public:
+    std::string name_of(std::uintptr_t address) {
+        const auto found = names_.find(address);
+        return found != names_.end() ? found->second : names_.emplace(address, find(address)).first->second;
+    }
+
+private:
+    std::string find(Dwarf_Addr address) {
+        Dwarf_Addr bias = 0;
+        Dwarf_Die* const unit = find_unit(address, bias);
+        if (unit == nullptr) {
+            return {};
+        }
+        source_position at;
+        if (Dwarf_Line* const line = dw_.line_at(unit, address - bias)) {
+            int number = 0;
+            const char* const file = dw_.line_file(line, nullptr, nullptr);
+            at.file = file != nullptr ? file : "";
+            at.line = dw_.line_number(line, &number) == 0 ? static_cast<std::uint64_t>(number) : 0;
+        }
+        return find_function(*unit, address - bias, std::move(at)).text();
+    }
+
+    Dwarf_Die* find_unit(Dwarf_Addr address, Dwarf_Addr& bias) {
+        Dwfl_Module* const module = dw_.find_module(address);
+        if (module == nullptr) {
+            return nullptr;
+        }
+        if (Dwarf_Die* const listed = dw_.unit_at(module, address, &bias)) {
+            return listed;
+        }
+        // clang lists no addresses of units.
+        Dwarf_Die* unit = dw_.next_unit(module, nullptr, &bias);
+        while (unit != nullptr && dw_.has_address(unit, address - bias) != 1) {
+            unit = dw_.next_unit(module, unit, &bias);
+        }
+        return unit;
+    }
+
+    /// The innermost function there that is none of the library; else the outermost one.
+    source_position find_function(Dwarf_Die& unit, Dwarf_Addr address, source_position at) {
+        chain_.clear();
+        find_chain(unit, address);
+        while (!chain_.empty()) {
+            Dwarf_Die scope = chain_.back();
+            chain_.pop_back();
+            const char* const linkage_name = text_of(scope, at_linkage_name);
+            const char* const name = text_of(scope, at_name);
+            at.function = linkage_name != nullptr ? short_function_name(demangled(linkage_name))
+                          : name != nullptr       ? std::string(name) + "()"
+                                                  : std::string();
+            if (linkage_name == nullptr || !is_of_library(linkage_name) || chain_.empty()) {
+                break;
+            }
+            at.line = own_number_of(scope, at_call_line);
+            at.file = file_of(unit, own_number_of(scope, at_call_file));
+        }
+        return at;
+    }
+
+    /// The function that has this address, and those that were inlined there, one into the other. Libdw's own
+    /// search looks into no namespace.
+    bool find_chain(Dwarf_Die& parent, Dwarf_Addr address) {
+        Dwarf_Die child{};
+        bool is_left = dw_.child_of(&parent, &child) == 0;
+        while (is_left) {
+            const int tag = dw_.tag_of(&child);
+            const bool is_function = tag == tag_subprogram || tag == tag_inlined_subroutine;
+            if (is_function || tag == tag_lexical_block) {
+                if (dw_.has_address(&child, address) == 1) {
+                    if (is_function) {
+                        chain_.push_back(child);
+                    }
+                    find_chain(child, address);
+                    return true;
+                }
+            } else if ((tag == tag_namespace || tag == tag_class || tag == tag_structure) &&
+                       find_chain(child, address)) {
+                return true;
+            }
+            is_left = dw_.sibling_of(&child, &child) == 0;
+        }
+        return false;
+    }
+
+    const char* text_of(Dwarf_Die& die, unsigned name) {
+        Dwarf_Attribute found{};
+        return dw_.attribute_of(&die, name, &found) != nullptr ? dw_.string_of(&found) : nullptr;
+    }
+    std::uint64_t own_number_of(Dwarf_Die& die, unsigned name) {
+        Dwarf_Attribute found{};
+        std::uint64_t number = 0;
+        return dw_.own_attribute_of(&die, name, &found) != nullptr && dw_.number_of(&found, &number) == 0
+                   ? number
+                   : 0;
+    }
+    std::string file_of(Dwarf_Die& unit, std::uint64_t number) {
+        void* files = nullptr;
+        std::size_t count = 0;
+        if (dw_.files_of(&unit, &files, &count) != 0 || number >= count) {
+            return {};
+        }
+        const char* const name = dw_.file_name(files, number, nullptr, nullptr);
+        return name != nullptr ? name : "";
+    }
+
+    libdw dw_;
+    std::vector<Dwarf_Die> chain_; // of the latest search
+    std::map<std::uintptr_t, std::string> names_;
+};
+
+} // namespace
+
+std::string name_by_debug_info(std::uintptr_t address) {
+    // Never destroyed: what runs later may ask, too.
+    static std::mutex& access = *new std::mutex;
+    const std::scoped_lock lock(access);
+    static debug_info& all = *new debug_info;
+    return all.name_of(address - 1); // of the call, behind which the address lies
+}
+
+} // namespace handlepool::detail

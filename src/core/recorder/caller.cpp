@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+#include "depots.hpp"
+#include "system_calls.hpp"
+
+#include <handlepool/detail/recorder/caller.hpp>
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+namespace handlepool::detail {
+
+namespace {
+
+/// What a thread knows of itself; zero until it is asked for.
+struct thread_words {
+    std::uint64_t site = 0;
+    std::uint32_t actor = 0;
+};
+constinit thread_local thread_words mine;
+
+std::uint32_t own_actor() noexcept {
+    if (mine.actor == 0) {
+        mine.actor = number_of_actor({});
+    }
+    return mine.actor;
+}
+
+std::uint64_t site_of_stack(const void* frame, std::uintptr_t address, std::uint32_t callers) noexcept {
+    word_depot::value_type stack{};
+    const std::size_t most = std::min<std::size_t>(std::size_t{1} + callers, stack.size());
+    if (find_callers(frame, address, std::span(stack).first(most)) > 1) {
+        if (const std::uint64_t site = site_of_value(stack); site != 0) {
+            return site;
+        }
+    }
+    return address;
+}
+
+/// The frame of the function that uses this.
+HANDLEPOOL_ALWAYS_INLINE inline const void* own_frame() noexcept {
+#if defined(_MSC_VER) && !defined(__clang__)
+    return _AddressOfReturnAddress();
+#else
+    return __builtin_frame_address(0);
+#endif
+}
+
+} // namespace
+
+caller this_caller(std::uint32_t stack) noexcept {
+    std::uint64_t site = mine.site;
+    if (site == 0) {
+        const std::uintptr_t address = return_address();
+        site = stack == 0 ? address : site_of_stack(own_frame(), address, stack);
+    }
+    const std::uint32_t actor = mine.actor;
+    return caller{site | std::uint64_t{actor != 0 ? actor : own_actor()} << site_bits};
+}
+
+caller caller_at(std::uint64_t address) noexcept {
+    const std::uint64_t site = mine.site != 0 ? mine.site : address;
+    return caller{site | std::uint64_t{own_actor()} << site_bits};
+}
+
+std::uint64_t caller_scope::own_site() noexcept {
+    return mine.site;
+}
+std::uint64_t caller_scope::replace(std::uint64_t site) noexcept {
+    return std::exchange(mine.site, site);
+}
+
+actor_scope::actor_scope(std::uint32_t actor) noexcept : outer_(std::exchange(mine.actor, actor)) {}
+actor_scope::~actor_scope() {
+    mine.actor = outer_;
+}
+
+} // namespace handlepool::detail

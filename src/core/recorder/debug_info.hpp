@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace handlepool::detail {
+
+/// The code before an address as the program's debug information knows it, "explode() at ship.cpp:88": of
+/// functions that were inlined there, the innermost one that is none of the library. Empty where there is no
+/// such information, or nobody to read it. Takes a lock. Throws std::bad_alloc.
+std::string name_by_debug_info(std::uintptr_t address);
+
+/// A function's name without what it takes and returns: "void game::explode(int)" becomes "game::explode()".
+/// Throws std::bad_alloc.
+std::string short_function_name(std::string_view function);
+
+} // namespace handlepool::detail

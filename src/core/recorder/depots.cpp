@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+#include "depots.hpp"
+
+#include "system_calls.hpp"
+
+#include <handlepool/detail/recorder/caller.hpp>
+#include <handlepool/detail/text/text.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <new>
+
+namespace handlepool::detail {
+
+HANDLEPOOL_KEEP constinit listed_depot listed_sites{};
+HANDLEPOOL_KEEP constinit listed_depot listed_actors{};
+
+namespace {
+
+// A value is addresses, or a text: the first word of a text has its highest bit set, which no address has.
+constexpr std::uint64_t is_text = std::uint64_t{1} << 63;
+using chars = std::array<char, most_place_bytes>;
+// Of an actor's, in which the thread's name comes first.
+constexpr std::size_t thread_chars = 32;
+
+constexpr std::uint32_t most_sites = 1U << 20;
+constexpr std::uint32_t most_actors = (1U << (64 - site_bits)) - 1;
+
+// Never destroyed: threads that end later may still use pools.
+template <class Depot>
+struct lasting {
+    union {
+        Depot depot;
+    };
+    template <class... Args>
+    explicit lasting(listed_depot& listed, Args&&... args) : depot(args...) {
+        listed = {.entries = depot.entries(), .entry_size = Depot::entry_size()};
+    }
+    ~lasting() {}
+};
+
+word_depot& sites() {
+    static lasting<word_depot> all(listed_sites, allocation_label("call sites"), most_sites);
+    return all.depot;
+}
+word_depot& actors() {
+    static lasting<word_depot> all(listed_actors, allocation_label("names of threads and tasks"),
+                                   most_actors);
+    return all.depot;
+}
+
+word_depot::value_type value_of(const chars& text) noexcept {
+    word_depot::value_type value{};
+    value.front() = is_text;
+    std::copy_n(text.data(), text.size(), reinterpret_cast<char*>(&value[1]));
+    return value;
+}
+
+std::string text_in(const word_depot::value_type* value, std::size_t first, std::size_t most) {
+    if (value == nullptr || (value->front() & is_text) == 0) {
+        return {};
+    }
+    const char* const text = reinterpret_cast<const char*>(&(*value)[1]) + first;
+    return {text, std::find(text, text + most, '\0')};
+}
+
+const word_depot::value_type* value_of_site(std::uint64_t site) {
+    return (site & is_depot_entry) == 0 ? nullptr : sites().find(static_cast<std::uint32_t>(site));
+}
+
+} // namespace
+
+std::uint64_t site_of_value(const word_depot::value_type& value) noexcept {
+    const std::uint64_t number = sites().number_of(value);
+    return number == 0 ? 0 : number | is_depot_entry;
+}
+
+std::uint64_t site_of_place(std::string_view name) noexcept {
+    chars text{};
+    copy_printable(name, text);
+    return name.empty() ? 0 : site_of_value(value_of(text));
+}
+
+std::span<const std::uint64_t> addresses_of(std::uint64_t site) noexcept {
+    const word_depot::value_type* const value = value_of_site(site);
+    if (value == nullptr || (value->front() & is_text) != 0) {
+        return {};
+    }
+    return std::span(*value).first(
+        static_cast<std::size_t>(std::ranges::find(*value, std::uint64_t{0}) - value->begin()));
+}
+std::string place_of(std::uint64_t site) {
+    return text_in(value_of_site(site), 0, std::tuple_size_v<chars>);
+}
+
+std::uint32_t number_of_actor(std::string_view task) noexcept {
+    chars text{};
+    copy_thread_name(std::span(text).first(thread_chars));
+    copy_printable(task, std::span(text).subspan(thread_chars));
+    return actors().number_of(value_of(text));
+}
+std::string thread_of(std::uint32_t actor) {
+    return text_in(actors().find(actor), 0, thread_chars);
+}
+std::string task_of(std::uint32_t actor) {
+    return text_in(actors().find(actor), thread_chars, std::tuple_size_v<chars> - thread_chars);
+}
+
+} // namespace handlepool::detail

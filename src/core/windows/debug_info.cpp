@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: MIT
+#include "../recorder/debug_info.hpp"
+
+namespace handlepool::detail {
+
+std::string name_by_debug_info(std::uintptr_t) {
+    return {};
+}
+
+} // namespace handlepool::detail

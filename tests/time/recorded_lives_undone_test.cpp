@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+
+// What pools say of lives that were taken back.
+
+#include <handlepool/pool.hpp>
+#include <handlepool/stable_pool.hpp>
+#include <handlepool/time/capture_ring.hpp>
+#include <handlepool/time/change_log.hpp>
+#include <handlepool/time/world.hpp>
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace handlepool::test {
+namespace {
+
+template <class Pool>
+class recorded_lives_undone : public testing::Test {
+protected:
+    /// " by thread "NAME" in PLACE", as this thread is told of.
+    std::string by_me(const std::string& place) {
+        const scoped_site here(place);
+        return " by thread \"" + used.life_of(first).beginning->thread + "\" in " + place;
+    }
+
+    Pool used{{.name = "ships", .capacity = 100, .reuse_delay = 0, .record_lives = 2}};
+    change_log<Pool> log{used};
+    capture_ring<Pool> ring{log, {.frames = 16}};
+    typename Pool::handle_type first = [this] {
+        const scoped_site here("maker");
+        return used.emplace(1);
+    }();
+};
+
+using kinds = testing::Types<pool<int>, stable_pool<int>>;
+TYPED_TEST_SUITE(recorded_lives_undone, kinds);
+
+TYPED_TEST(recorded_lives_undone, say_so) {
+    auto& pool = this->used;
+    const std::string made = "created 2 frames ago" + this->by_me("maker");
+    this->ring.capture(1);
+    const auto undone = [&] {
+        const scoped_site here("later maker");
+        return pool.emplace(2);
+    }();
+    const auto gone = [&] {
+        const scoped_site here("later maker");
+        return pool.emplace(3);
+    }();
+    {
+        const scoped_site here("eraser");
+        pool.erase(this->first);
+        pool.erase(gone);
+    }
+    pool.compact();
+    {
+        const scoped_site here("restorer");
+        this->ring.restore(1);
+    }
+    const auto told = [&pool](auto handle) {
+        // Frames are not what this is about.
+        std::string text = pool.describe(handle);
+        for (const std::string ago : {" in this frame", " 1 frame ago", " 2 frames ago", " 3 frames ago",
+                                      " 4 frames ago", " 5 frames ago", " 6 frames ago"}) {
+            for (std::size_t at = text.find(ago); at != text.npos; at = text.find(ago)) {
+                text.erase(at, ago.size());
+            }
+        }
+        return text;
+    };
+    const std::string maker = this->by_me("maker");
+    const std::string later_maker = this->by_me("later maker");
+    const std::string eraser = this->by_me("eraser");
+    const std::string restorer = this->by_me("restorer");
+    EXPECT_EQ(told(this->first),
+              "ships #0 generation 1: alive; created" + maker + "; taken back: erased" + eraser);
+    EXPECT_EQ(told(undone), "ships #1 generation 1: undone by a restore; created" + later_maker);
+    EXPECT_EQ(told(gone),
+              "ships #2 generation 1: undone by a restore; erased" + eraser + "; created" + later_maker);
+    const recorded_life life = pool.life_of(undone);
+    ASSERT_TRUE(life.end);
+    EXPECT_EQ(to_string(life.end->event), "undone");
+    EXPECT_EQ(life.end->site.name(), "restorer");
+
+    // The other course of events.
+    const auto again = [&] {
+        const scoped_site here("another maker");
+        return pool.emplace(4);
+    }();
+    ASSERT_EQ(again, undone);
+    const std::string another = this->by_me("another maker");
+    EXPECT_EQ(told(again), "ships #1 generation 1: alive; created" + another);
+    {
+        const scoped_site here("another eraser");
+        pool.erase(this->first);
+    }
+    EXPECT_EQ(told(this->first),
+              "ships #0 generation 1: erased" + this->by_me("another eraser") + "; created" + maker);
+}
+
+TYPED_TEST(recorded_lives_undone, by_a_world_say_who_has_called_it) {
+    auto& pool = this->used;
+    world game;
+    game.add(this->ring);
+    game.capture(1);
+    const auto undone = pool.emplace(2);
+    {
+        const scoped_site here("restorer");
+        game.restore(1);
+    }
+    const recorded_life life = pool.life_of(undone);
+    ASSERT_TRUE(life.end);
+    EXPECT_EQ(life.end->site.name(), "restorer");
+}
+
+} // namespace
+} // namespace handlepool::test
