@@ -21,10 +21,11 @@ HANDLEPOOL_EXPORT std::string_view to_string(life_event event) noexcept;
 /// The beginning or the end of a handle's life.
 struct recorded_event {
     life_event event = life_event::none; ///< how
-    std::uint32_t frames_ago = 0;        ///< modulo 2^28
+    std::uint32_t frames_ago = 0;        ///< modulo 2^27
     call_site site;                      ///< from where
     std::string thread;                  ///< its name, when it first used a recording pool
     std::string task;                    ///< of scoped_task, or empty
+    bool is_undone = false;              ///< has a restore taken it back?
 
     /// "erased 3 frames ago by thread "physics" in explode() at ship.cpp:88". Throws std::bad_alloc.
     HANDLEPOOL_EXPORT std::string to_string() const;

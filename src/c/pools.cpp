@@ -139,7 +139,8 @@ char* handlepool_pool_stats(const handlepool_pool* pool) {
 
 // ---- Handles
 
-handlepool_error handlepool_insert(handlepool_pool* pool, const void* bytes, handlepool_handle* handle) {
+HANDLEPOOL_NOINLINE handlepool_error handlepool_insert(handlepool_pool* pool, const void* bytes,
+                                                       handlepool_handle* handle) {
     const auto from = detail::caller_scope::within(detail::return_address());
     if (missing(pool, __func__, "pool") || missing(handle, __func__, "handle")) {
         return HANDLEPOOL_ERROR_INVALID_ARGUMENT;
@@ -151,8 +152,9 @@ handlepool_error handlepool_insert(handlepool_pool* pool, const void* bytes, han
     });
 }
 
-handlepool_error handlepool_emplace_with(handlepool_pool* pool, handlepool_construct_function construct,
-                                         void* user, handlepool_handle* handle) {
+HANDLEPOOL_NOINLINE handlepool_error handlepool_emplace_with(handlepool_pool* pool,
+                                                             handlepool_construct_function construct,
+                                                             void* user, handlepool_handle* handle) {
     const auto from = detail::caller_scope::within(detail::return_address());
     if (missing(pool, __func__, "pool") || missing(handle, __func__, "handle")) {
         return HANDLEPOOL_ERROR_INVALID_ARGUMENT;
@@ -182,7 +184,7 @@ handlepool_error handlepool_emplace(handlepool_pool* pool, handlepool_newborn* n
     });
 }
 
-handlepool_error handlepool_publish(handlepool_pool* pool, handlepool_newborn* newborn) {
+HANDLEPOOL_NOINLINE handlepool_error handlepool_publish(handlepool_pool* pool, handlepool_newborn* newborn) {
     const auto from = detail::caller_scope::within(detail::return_address());
     if (missing(pool, __func__, "pool") || missing(newborn, __func__, "newborn")) {
         return HANDLEPOOL_ERROR_INVALID_ARGUMENT;
@@ -201,7 +203,7 @@ handlepool_error handlepool_publish(handlepool_pool* pool, handlepool_newborn* n
     });
 }
 
-handlepool_error handlepool_cancel(handlepool_pool* pool, handlepool_newborn* newborn) {
+HANDLEPOOL_NOINLINE handlepool_error handlepool_cancel(handlepool_pool* pool, handlepool_newborn* newborn) {
     const auto from = detail::caller_scope::within(detail::return_address());
     if (missing(pool, __func__, "pool") || missing(newborn, __func__, "newborn")) {
         return HANDLEPOOL_ERROR_INVALID_ARGUMENT;
@@ -215,12 +217,12 @@ handlepool_error handlepool_cancel(handlepool_pool* pool, handlepool_newborn* ne
     });
 }
 
-bool handlepool_erase(handlepool_pool* pool, handlepool_handle handle) {
+HANDLEPOOL_NOINLINE bool handlepool_erase(handlepool_pool* pool, handlepool_handle handle) {
     const auto from = detail::caller_scope::within(detail::return_address());
     return !missing(pool, __func__, "pool") && of(pool).erase(of(handle));
 }
 
-handlepool_error handlepool_clear(handlepool_pool* pool) {
+HANDLEPOOL_NOINLINE handlepool_error handlepool_clear(handlepool_pool* pool) {
     const auto from = detail::caller_scope::within(detail::return_address());
     if (missing(pool, __func__, "pool")) {
         return HANDLEPOOL_ERROR_INVALID_ARGUMENT;
@@ -237,8 +239,8 @@ handlepool_state handlepool_state_of(const handlepool_pool* pool, handlepool_han
     return missing(pool, __func__, "pool") ? HANDLEPOOL_STATE_STALE : state_of(of(pool).state(of(handle)));
 }
 
-handlepool_error handlepool_revoke(handlepool_pool* pool, handlepool_handle handle,
-                                   handlepool_handle* renewed) {
+HANDLEPOOL_NOINLINE handlepool_error handlepool_revoke(handlepool_pool* pool, handlepool_handle handle,
+                                                       handlepool_handle* renewed) {
     const auto from = detail::caller_scope::within(detail::return_address());
     if (missing(pool, __func__, "pool") || missing(renewed, __func__, "renewed")) {
         return HANDLEPOOL_ERROR_INVALID_ARGUMENT;
@@ -393,7 +395,7 @@ handlepool_error handlepool_try_shrink_to_fit(handlepool_pool* pool) {
     });
 }
 
-handlepool_error handlepool_reset(handlepool_pool* pool) {
+HANDLEPOOL_NOINLINE handlepool_error handlepool_reset(handlepool_pool* pool) {
     const auto from = detail::caller_scope::within(detail::return_address());
     if (missing(pool, __func__, "pool")) {
         return HANDLEPOOL_ERROR_INVALID_ARGUMENT;

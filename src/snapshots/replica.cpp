@@ -83,8 +83,8 @@ void replica::require_begin(std::string_view name) const {
     }
 }
 
-const std::vector<std::string>& replica::load(std::span<const std::byte> snapshot, std::uint64_t frame,
-                                              std::string_view origin) {
+HANDLEPOOL_NOINLINE const std::vector<std::string>&
+replica::load(std::span<const std::byte> snapshot, std::uint64_t frame, std::string_view origin) {
     const auto from = detail::caller_scope::within(detail::return_address());
     const detail::snapshot_blocks blocks(snapshot, origin);
     for (const detail::snapshot_block& each : blocks.all()) {
@@ -102,7 +102,7 @@ const std::vector<std::string>& replica::load(std::span<const std::byte> snapsho
     return passed_over_;
 }
 
-void replica::apply(std::span<const std::byte> delta, std::string_view origin) {
+HANDLEPOOL_NOINLINE void replica::apply(std::span<const std::byte> delta, std::string_view origin) {
     const auto from = detail::caller_scope::within(detail::return_address());
     if (!frame_) {
         detail::throw_exception(std::logic_error(

@@ -238,7 +238,8 @@ captured_snapshot snapshot::capture(std::vector<std::byte> memory) {
     return captured_snapshot(std::move(memory));
 }
 
-std::vector<std::string> snapshot::load(std::span<const std::byte> bytes, std::string_view origin) {
+HANDLEPOOL_NOINLINE std::vector<std::string> snapshot::load(std::span<const std::byte> bytes,
+                                                            std::string_view origin) {
     const auto from = detail::caller_scope::within(detail::return_address());
     use_of load(entries_);
     return load.load(detail::snapshot_blocks(
@@ -250,8 +251,8 @@ std::vector<std::string> snapshot::load(const detail::snapshot_blocks& blocks) {
     return use_of(entries_).load(blocks);
 }
 
-handle_renaming snapshot::merge(std::span<const std::byte> bytes, std::string_view origin,
-                                const merge_options& options) {
+HANDLEPOOL_NOINLINE handle_renaming snapshot::merge(std::span<const std::byte> bytes, std::string_view origin,
+                                                    const merge_options& options) {
     const auto from = detail::caller_scope::within(detail::return_address());
     const detail::snapshot_blocks blocks(bytes, origin);
     handle_renaming renaming;

@@ -154,7 +154,7 @@ void world::throw_changed(std::string_view pool) {
         "be added before it"));
 }
 
-void world::restore(std::uint64_t frame) {
+HANDLEPOOL_NOINLINE void world::restore(std::uint64_t frame) {
     const auto from = detail::caller_scope::within(detail::return_address());
     const call running(*this, "restore()");
     const std::size_t place = place_of(frame);

@@ -2,6 +2,7 @@
 #include <handlepool/detail/parts/pool_config.hpp>
 #include <handlepool/detail/parts/shard.hpp>
 #include <handlepool/detail/parts/slot_allocator.hpp>
+#include <handlepool/detail/recorder/life_recorder.hpp>
 #include <handlepool/detail/slots/slot_table.hpp>
 #include <handlepool/handle.hpp>
 #include <handlepool/policy.hpp>
@@ -42,7 +43,7 @@ struct allocator_rig {
                                            .removal_chunk = Policy::removal_chunk})),
           slots("slots", geometry.slot_limit, 0),
           shards("shards", geometry.max_threads),
-          allocator("freelist", geometry, slots, shards) {}
+          allocator("freelist", geometry, slots, shards, lives) {}
 
     shard<Policy>& shard_of(std::uint32_t thread) {
         Policy::chosen = thread;
@@ -76,6 +77,7 @@ struct allocator_rig {
     pool_geometry geometry;
     slot_table<pool_config<layout, Policy>> slots;
     shard_table<Policy> shards;
+    life_recorder<Policy> lives{"recorder", 0, 0, 0, 0};
     slot_allocator<pool_config<layout, Policy>> allocator;
 };
 

@@ -154,6 +154,32 @@ TEST(life_recorder, frames_are_counted_modulo_a_power_of_two) {
     EXPECT_EQ(some.frames_since(same), 3U);
 }
 
+TEST(life_recorder, what_a_restore_has_taken_back_is_marked_and_waits_for_another_end) {
+    recorder_type some = recorder_of(4);
+    for (const std::uint32_t generation : {1U, 3U, 5U}) {
+        some.began(first_slot, generation, life_event::created, caller{generation});
+        some.ended(first_slot, generation, life_event::erased, caller{generation + 1});
+    }
+    some.began(last_slot, 3, life_event::created, caller{9});
+    some.take_back(first_slot, 3); // where the object of this generation lives again
+    EXPECT_FALSE(some.end(first_slot, 1)->is_undone);
+    EXPECT_TRUE(some.has_end(first_slot, 1));
+    EXPECT_FALSE(some.beginning(first_slot, 3)->is_undone);
+    ASSERT_TRUE(some.end(first_slot, 3));
+    EXPECT_TRUE(some.end(first_slot, 3)->is_undone);
+    EXPECT_EQ(some.end(first_slot, 3)->event, life_event::erased);
+    EXPECT_EQ(some.end(first_slot, 3)->who, caller{4});
+    EXPECT_FALSE(some.has_end(first_slot, 3));
+    EXPECT_TRUE(some.beginning(first_slot, 5)->is_undone);
+    EXPECT_TRUE(some.end(first_slot, 5)->is_undone);
+    EXPECT_FALSE(some.beginning(last_slot, 3)->is_undone) << "another slot";
+    EXPECT_FALSE(some.beginning(first_slot, 7)) << "nothing there";
+    some.ended(first_slot, 3, life_event::cleared, caller{10});
+    EXPECT_TRUE(some.has_end(first_slot, 3));
+    some.take_back(first_slot, 4); // where it has ended
+    EXPECT_TRUE(some.has_end(first_slot, 3));
+}
+
 // A thread that writes is stopped between any two words.
 TEST(life_recorder, a_record_that_is_being_written_is_none) {
     struct scene {

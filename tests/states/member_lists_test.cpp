@@ -146,7 +146,7 @@ const std::vector<listed_class> listed = {
     {"detail/slots/slot_claim.hpp", "slot_claim", {"left_"}},
     {"detail/parts/slot_allocator.hpp",
      "slot_allocator",
-     {"geometry_", "slots_", "shards_", "free_", "retired_", "alone_"}},
+     {"geometry_", "slots_", "shards_", "lives_", "free_", "retired_", "alone_"}},
     {"fifo_freelist.hpp",
      "fifo_freelist",
      {"counters_", "ring_", "read_", "put_aside_", "entries_", "write_", "begun_", "passed_", "blocks_used_",

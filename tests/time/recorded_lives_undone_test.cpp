@@ -99,6 +99,52 @@ TYPED_TEST(recorded_lives_undone, say_so) {
               "ships #0 generation 1: erased" + this->by_me("another eraser") + "; created" + maker);
 }
 
+TYPED_TEST(recorded_lives_undone, give_way_to_what_happens_then) {
+    auto& pool = this->used;
+    const auto told = [&pool](auto handle) {
+        const recorded_life life = pool.life_of(handle);
+        return life.end && !life.end->is_undone
+                   ? std::string(to_string(life.end->event)) + " in " + life.end->site.name()
+                   : "nothing";
+    };
+    this->ring.capture(1);
+    {
+        const scoped_site here("undone eraser");
+        pool.erase(this->first);
+    }
+    this->ring.restore(1);
+    EXPECT_EQ(told(this->first), "nothing");
+    {
+        const scoped_site here("undone revoker");
+        EXPECT_TRUE(pool.revoke(this->first));
+    }
+    EXPECT_EQ(told(this->first), "revoked in undone revoker") << "no erase";
+    this->ring.restore(1);
+    EXPECT_EQ(told(this->first), "nothing");
+    typename TypeParam::handle_type renewed;
+    {
+        const scoped_site here("revoker");
+        renewed = pool.revoke(this->first);
+    }
+    EXPECT_EQ(told(this->first), "revoked in revoker");
+    EXPECT_EQ(pool.describe(renewed),
+              "ships #0 generation 3: alive; given this handle in this frame" + this->by_me("revoker"))
+        << "nothing of this life was taken back";
+
+    // A handle that another object had in another course of events, and that is given up now.
+    const auto undone = pool.emplace(5);
+    this->ring.restore(1);
+    const auto reserved = pool.reserve_handle();
+    ASSERT_EQ(reserved, undone);
+    EXPECT_TRUE(pool.life_of(reserved).beginning->is_undone);
+    {
+        const scoped_site here("canceller");
+        pool.cancel(reserved);
+    }
+    EXPECT_EQ(pool.describe(reserved),
+              "ships #1 generation 1: reserved and cancelled in this frame" + this->by_me("canceller"));
+}
+
 TYPED_TEST(recorded_lives_undone, by_a_world_say_who_has_called_it) {
     auto& pool = this->used;
     world game;

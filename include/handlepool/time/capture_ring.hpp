@@ -597,8 +597,10 @@ private:
         objects_.write(parts, then.objects, [&parts](std::size_t position) {
             parts.watch.note_rewritten(detail::dense_position{static_cast<std::uint32_t>(position)});
         });
-        slots_.for_each_looked_at(
-            [&](detail::slot_index slot) { slots_.restore(parts.table, slot, fresh_tag_); });
+        slots_.for_each_looked_at([&](detail::slot_index slot) {
+            slots_.restore(parts.table, slot, fresh_tag_);
+            parts.lives.take_back(slot, layout::generation_of(slots_.captured(slot).tag));
+        });
         then.allocator.restore(parts.allocator, parts.shards, journal_);
         cut.set_turn(then.turn);
         cut.count_rewrite();

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include "../recorder/depots.hpp"
+
 #include <handlepool/detail/base/index_types.hpp>
 #include <handlepool/detail/base/throw_exception.hpp>
 #include <handlepool/detail/memory/pool_geometry.hpp>
@@ -43,6 +45,9 @@ pool_geometry plan_geometry(const pool_options& options, const geometry_limits& 
     const std::optional<pool_geometry> planned = try_plan_geometry(options, limits, error);
     if (!planned) {
         throw_exception(std::invalid_argument(error));
+    }
+    if (planned->record_lives != 0) {
+        make_depots(); // here, where a lack of address space can be told
     }
     return *planned;
 }

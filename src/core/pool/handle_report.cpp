@@ -33,8 +33,8 @@ std::string reason(const handle_report& handle) {
                          ", or lived in a former pool with this id"
                    : "its object was forgotten by a reset, or lived in a former pool with this id";
     }
-    if (handle.life.beginning &&
-        (handle.index >= handle.slots_in_service || handle.generation > handle.slot_generation)) {
+    const bool has_ended = handle.life.end && !handle.life.end->is_undone;
+    if (handle.life.beginning && handle.life.beginning->is_undone && !has_ended) {
         const bool has_end = handle.life.end && handle.life.end->event != life_event::undone;
         return "undone by a restore" + (has_end ? "; " + handle.life.end->to_string() : std::string()) +
                beginning_of(handle.life);
@@ -46,9 +46,9 @@ std::string reason(const handle_report& handle) {
         return "no object had this generation yet; the slot is at " + std::to_string(handle.slot_generation);
     }
     if (handle.cancelled) {
-        return "reserved and " + (handle.life.end ? handle.life.end->to_string() : "cancelled");
+        return "reserved and " + (has_ended ? handle.life.end->to_string() : "cancelled");
     }
-    if (handle.life.end) {
+    if (has_ended) {
         return handle.life.end->to_string() + beginning_of(handle.life);
     }
     if (handle.slot_generation == handle.generation + 1) {
@@ -61,9 +61,12 @@ std::string reason(const handle_report& handle) {
 
 std::string life_so_far(const handle_report& handle) {
     if (handle.life.beginning) {
-        // The end of what lives comes from another course of events.
+        // Of another course of events, unless it was the end of an earlier life with this handle.
+        const auto& end = handle.life.end;
+        const bool is_taken_back = end && end->is_undone && end->event != life_event::undone &&
+                                   end->frames_ago <= handle.life.beginning->frames_ago;
         return "alive" + beginning_of(handle.life) +
-               (handle.life.end ? "; taken back: " + handle.life.end->to_string() : std::string());
+               (is_taken_back ? "; taken back: " + end->to_string() : std::string());
     }
     return handle.frames_since_birth
                ? std::string("alive, created").append(frames_ago(*handle.frames_since_birth))

@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "../recorder/debug_info.hpp"
 
+#include "../recorder/names_mutex.hpp"
+
 #include <cxxabi.h>
 #include <dlfcn.h>
+#if defined(__linux__)
+#include <link.h>
+#include <sys/auxv.h>
+#endif
 #include <unistd.h>
 
 #include <algorithm>
@@ -60,7 +66,7 @@ constexpr unsigned at_call_line = 0x59;
 /// The functions of the library; none if it is not there.
 class libdw {
 public:
-    libdw() : library_(dlopen("libdw.so.1", RTLD_NOW | RTLD_LOCAL)) {
+    libdw() : library_(can_load() ? dlopen("libdw.so.1", RTLD_NOW | RTLD_LOCAL) : nullptr) {
         if (library_ != nullptr) {
             load(begin, "dwfl_begin");
             load(report_begin, "dwfl_report_begin");
@@ -89,19 +95,33 @@ public:
         program_ = library_ != nullptr && is_whole_ ? begin(&callbacks_) : nullptr;
     }
 
-    /// The module that has this address, of those that are loaded now; null without debug information.
+    /// The module that has this address; null without debug information.
     Dwfl_Module* find_module(Dwarf_Addr address) {
         if (program_ == nullptr) {
             return nullptr;
         }
-        Dwfl_Module* found = module_at(program_, address);
-        if (found == nullptr) { // loaded since
-            report_begin(program_);
-            proc_report(program_, getpid());
-            report_end(program_, nullptr, nullptr);
-            found = module_at(program_, address);
+        return module_at(program_, address);
+    }
+
+    /// Looks which modules are loaded, if others are than before. Returns whether so.
+    bool look_at_modules() {
+        std::uint64_t changes = 0;
+#if defined(__linux__)
+        dl_iterate_phdr(
+            [](dl_phdr_info* any, std::size_t, void* sum) {
+                *static_cast<std::uint64_t*>(sum) = any->dlpi_adds + any->dlpi_subs;
+                return 1;
+            },
+            &changes);
+#endif
+        if (program_ == nullptr || changes == changes_seen_) {
+            return false;
         }
-        return found;
+        changes_seen_ = changes;
+        report_begin(program_);
+        proc_report(program_, getpid());
+        report_end(program_, nullptr, nullptr);
+        return true;
     }
 
     Dwfl* (*begin)(const Dwfl_Callbacks*) = nullptr;
@@ -133,7 +153,17 @@ private:
         function = reinterpret_cast<Function>(found);
     }
 
+    /// A program that was linked statically has no loader, and what is loaded all the same does not work.
+    static bool can_load() {
+#if defined(__linux__)
+        return getauxval(AT_BASE) != 0;
+#else
+        return false;
+#endif
+    }
+
     void* library_;
+    std::uint64_t changes_seen_ = ~std::uint64_t{0}; // of the list of modules
     bool is_whole_ = true;
     Dwfl_Callbacks callbacks_{};
     Dwfl* program_ = nullptr;
@@ -158,6 +188,13 @@ bool is_of_library(std::string_view linkage_name) {
     return linkage_name.starts_with("10handlepool");
 }
 
+/// The same of a file, "include/handlepool/pool.hpp", where a function has no name that is unique.
+bool is_header_of_library(std::string_view path) {
+    constexpr std::string_view folder = "handlepool/";
+    const std::size_t at = path.rfind(folder);
+    return path.ends_with(".hpp") && at != path.npos && (at == 0 || path[at - 1] == '/');
+}
+
 /// A function in a source: what of it was inlined is one, too.
 struct source_position {
     std::string function;
@@ -176,6 +213,9 @@ struct source_position {
 class debug_info {
 public:
     std::string name_of(std::uintptr_t address) {
+        if (dw_.look_at_modules()) {
+            names_.clear(); // another module may have come where one was
+        }
         const auto found = names_.find(address);
         return found != names_.end() ? found->second : names_.emplace(address, find(address)).first->second;
     }
@@ -194,7 +234,8 @@ private:
             at.file = file != nullptr ? file : "";
             at.line = dw_.line_number(line, &number) == 0 ? static_cast<std::uint64_t>(number) : 0;
         }
-        return find_function(*unit, address - bias, std::move(at)).text();
+        at = find_function(*unit, address - bias, std::move(at));
+        return is_header_of_library(at.file) ? std::string() : at.text();
     }
 
     Dwarf_Die* find_unit(Dwarf_Addr address, Dwarf_Addr& bias) {
@@ -202,10 +243,11 @@ private:
         if (module == nullptr) {
             return nullptr;
         }
-        if (Dwarf_Die* const listed = dw_.unit_at(module, address, &bias)) {
+        // Of units that list no addresses, as clang's, it may be the one before.
+        if (Dwarf_Die* const listed = dw_.unit_at(module, address, &bias);
+            listed != nullptr && dw_.has_address(listed, address - bias) == 1) {
             return listed;
         }
-        // clang lists no addresses of units.
         Dwarf_Die* unit = dw_.next_unit(module, nullptr, &bias);
         while (unit != nullptr && dw_.has_address(unit, address - bias) != 1) {
             unit = dw_.next_unit(module, unit, &bias);
@@ -216,7 +258,9 @@ private:
     /// The innermost function there that is none of the library; else the outermost one.
     source_position find_function(Dwarf_Die& unit, Dwarf_Addr address, source_position at) {
         chain_.clear();
-        find_chain(unit, address);
+        if (!find_chain(unit, address, false)) {
+            find_chain(unit, address, true);
+        }
         while (!chain_.empty()) {
             Dwarf_Die scope = chain_.back();
             chain_.pop_back();
@@ -225,7 +269,9 @@ private:
             at.function = linkage_name != nullptr ? short_function_name(demangled(linkage_name))
                           : name != nullptr       ? std::string(name) + "()"
                                                   : std::string();
-            if (linkage_name == nullptr || !is_of_library(linkage_name) || chain_.empty()) {
+            const bool is_of_ours =
+                linkage_name != nullptr ? is_of_library(linkage_name) : is_header_of_library(at.file);
+            if (!is_of_ours || chain_.empty()) {
                 break;
             }
             at.line = own_number_of(scope, at_call_line);
@@ -235,8 +281,9 @@ private:
     }
 
     /// The function that has this address, and those that were inlined there, one into the other. Libdw's own
-    /// search looks into no namespace.
-    bool find_chain(Dwarf_Die& parent, Dwarf_Addr address) {
+    /// search looks into no namespace. With `in_others` also within functions that don't have the address:
+    /// what they define, such as lambdas.
+    bool find_chain(Dwarf_Die& parent, Dwarf_Addr address, bool in_others) {
         Dwarf_Die child{};
         bool is_left = dw_.child_of(&parent, &child) == 0;
         while (is_left) {
@@ -247,11 +294,14 @@ private:
                     if (is_function) {
                         chain_.push_back(child);
                     }
-                    find_chain(child, address);
+                    find_chain(child, address, in_others);
+                    return true;
+                }
+                if (in_others && find_chain(child, address, true)) {
                     return true;
                 }
             } else if ((tag == tag_namespace || tag == tag_class || tag == tag_structure) &&
-                       find_chain(child, address)) {
+                       find_chain(child, address, in_others)) {
                 return true;
             }
             is_left = dw_.sibling_of(&child, &child) == 0;
@@ -288,11 +338,12 @@ private:
 } // namespace
 
 std::string name_by_debug_info(std::uintptr_t address) {
-    // Never destroyed: what runs later may ask, too.
-    static std::mutex& access = *new std::mutex;
-    const std::scoped_lock lock(access);
-    static debug_info& all = *new debug_info;
-    return all.name_of(address - 1); // of the call, behind which the address lies
+    const std::scoped_lock lock(names_mutex);
+    static debug_info* all = nullptr; // never destroyed: what runs later may ask, too
+    if (all == nullptr) {
+        all = new debug_info;
+    }
+    return all->name_of(address - 1); // of the call, behind which the address lies
 }
 
 } // namespace handlepool::detail

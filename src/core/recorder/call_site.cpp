@@ -67,7 +67,10 @@ std::vector<std::uintptr_t> call_site::addresses() const {
 std::string call_site::name() const {
     std::string name = detail::place_of(value_);
     for (const std::uintptr_t each : addresses()) {
-        name.append(name.empty() ? "" : " < ").append(name_of_code(each));
+        const std::string code = name_of_code(each);
+        if (name.empty() || !code.starts_with("0x")) { // what is in no module was no caller
+            name.append(name.empty() ? "" : " < ").append(code);
+        }
     }
     return detail::printable(name);
 }

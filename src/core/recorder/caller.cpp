@@ -18,10 +18,13 @@ struct thread_words {
     std::uint32_t actor = 0;
 };
 constinit thread_local thread_words mine;
+// For an actor that got no number; as a number it is 0.
+constexpr std::uint32_t no_room = 1U << (64 - site_bits);
 
 std::uint32_t own_actor() noexcept {
     if (mine.actor == 0) {
-        mine.actor = number_of_actor({});
+        const std::uint32_t number = number_of_actor({});
+        mine.actor = number != 0 ? number : no_room;
     }
     return mine.actor;
 }
@@ -55,7 +58,8 @@ caller this_caller(std::uint32_t stack) noexcept {
         site = stack == 0 ? address : site_of_stack(own_frame(), address, stack);
     }
     const std::uint32_t actor = mine.actor;
-    return caller{site | std::uint64_t{actor != 0 ? actor : own_actor()} << site_bits};
+    return caller{site | std::uint64_t{actor != 0 ? actor : own_actor()}
+                             << site_bits}; // no_room is shifted out
 }
 
 caller caller_at(std::uint64_t address) noexcept {
@@ -67,7 +71,7 @@ std::uint64_t caller_scope::own_site() noexcept {
     return mine.site;
 }
 std::uint64_t caller_scope::replace(std::uint64_t site) noexcept {
-    return std::exchange(mine.site, site);
+    return std::exchange(mine.site, site & site_mask);
 }
 
 actor_scope::actor_scope(std::uint32_t actor) noexcept : outer_(std::exchange(mine.actor, actor)) {}

@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: MIT
 #include "depots.hpp"
 
+#include "../process/at_fork.hpp"
+#include "names_mutex.hpp"
 #include "system_calls.hpp"
 
 #include <handlepool/detail/recorder/caller.hpp>
 #include <handlepool/detail/text/text.hpp>
 
 #include <algorithm>
-#include <bit>
-#include <new>
+#include <array>
+#include <atomic>
+#include <mutex>
 
 namespace handlepool::detail {
+
+constinit constant_mutex names_mutex;
 
 HANDLEPOOL_KEEP constinit listed_depot listed_sites{};
 HANDLEPOOL_KEEP constinit listed_depot listed_actors{};
@@ -27,26 +32,38 @@ constexpr std::uint32_t most_sites = 1U << 20;
 constexpr std::uint32_t most_actors = (1U << (64 - site_bits)) - 1;
 
 // Never destroyed: threads that end later may still use pools.
-template <class Depot>
-struct lasting {
-    union {
-        Depot depot;
-    };
-    template <class... Args>
-    explicit lasting(listed_depot& listed, Args&&... args) : depot(args...) {
-        listed = {.entries = depot.entries(), .entry_size = Depot::entry_size()};
+constinit std::atomic<word_depot*> all_sites{nullptr};
+constinit std::atomic<word_depot*> all_actors{nullptr};
+
+struct before_forks {
+    before_forks() {
+        at_fork([] { names_mutex.lock(); }, [] { names_mutex.unlock(); });
     }
-    ~lasting() {}
 };
+const before_forks registered;
+
+/// The depot, made if it is not there yet. Throws reservation_failed.
+word_depot& depot_in(std::atomic<word_depot*>& made, const char* what_for, std::uint32_t most,
+                     listed_depot& listed) {
+    // acquire: pairs with the release below
+    if (word_depot* const found = made.load(std::memory_order::acquire)) {
+        return *found;
+    }
+    const std::scoped_lock lock(names_mutex);
+    word_depot* found = made.load(std::memory_order::relaxed);
+    if (found == nullptr) {
+        found = new word_depot(allocation_label(what_for), most);
+        listed = {.entries = found->entries(), .entry_size = word_depot::entry_size()};
+        made.store(found, std::memory_order::release);
+    }
+    return *found;
+}
 
 word_depot& sites() {
-    static lasting<word_depot> all(listed_sites, allocation_label("call sites"), most_sites);
-    return all.depot;
+    return depot_in(all_sites, "call sites", most_sites, listed_sites);
 }
 word_depot& actors() {
-    static lasting<word_depot> all(listed_actors, allocation_label("names of threads and tasks"),
-                                   most_actors);
-    return all.depot;
+    return depot_in(all_actors, "names of threads and tasks", most_actors, listed_actors);
 }
 
 word_depot::value_type value_of(const chars& text) noexcept {
@@ -69,6 +86,11 @@ const word_depot::value_type* value_of_site(std::uint64_t site) {
 }
 
 } // namespace
+
+void make_depots() {
+    static_cast<void>(sites());
+    static_cast<void>(actors());
+}
 
 std::uint64_t site_of_value(const word_depot::value_type& value) noexcept {
     const std::uint64_t number = sites().number_of(value);

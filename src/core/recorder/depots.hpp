@@ -24,6 +24,9 @@ struct listed_depot {
 extern listed_depot listed_sites;
 extern listed_depot listed_actors;
 
+/// Makes room for all of them, so that none of the functions below has to. Throws reservation_failed.
+void make_depots();
+
 /// The site of a stack: addresses from the call on, and zeros. Zero when there is no room for one more.
 std::uint64_t site_of_value(const word_depot::value_type& stack) noexcept;
 /// The site of a place that somebody names, cut to what fits. Zero for no name, too.

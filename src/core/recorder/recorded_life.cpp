@@ -73,7 +73,8 @@ recorded_event recorded(const life_record& record, std::uint32_t frames_since) {
             .frames_ago = frames_since,
             .site = call_site(site_of(record.who)),
             .thread = thread_of(actor),
-            .task = task_of(actor)};
+            .task = task_of(actor),
+            .is_undone = record.is_undone};
 }
 
 } // namespace detail

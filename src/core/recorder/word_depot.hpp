@@ -68,7 +68,7 @@ private:
         std::uint32_t next;
     };
 
-    static constexpr std::size_t bucket_count = 1U << 14;
+    static constexpr std::size_t bucket_count = 1U << 18;
 
     static std::uint64_t hash_of(const value_type& value) noexcept {
         std::uint64_t hash = 0;

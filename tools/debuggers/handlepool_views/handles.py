@@ -96,7 +96,7 @@ def state(pool, layout, value):
         of_whom = f", the last one{recorder.after_event(reset)}" if reset else ""
         return f"its object was forgotten by a reset{of_whom}, or lived in a former pool with this id"
     told, undone = told_of_end(recorder, index, generation) if recorder and seen is not None else ("", "")
-    if undone and (index >= pool.slots_in_service() or generation > layout.generation_of(seen)):
+    if undone and not told:
         return undone
     if seen is None or index >= pool.slots_in_service():
         return f"no such slot was ever used; there are {pool.slots_in_service()}"
@@ -120,13 +120,16 @@ def told_so_far(pool, index, generation):
     if beginning is None:
         return ""
     end = recorder.end(index, generation)
-    return f"; {recorder.text(beginning)}" + (f"; taken back: {recorder.text(end)}" if end else "")
+    is_taken_back = (end and end.is_undone and end.event != lives.UNDONE and
+                     recorder.frames_ago(end) <= recorder.frames_ago(beginning))
+    return f"; {recorder.text(beginning)}" + (f"; taken back: {recorder.text(end)}" if is_taken_back else "")
 
 
 def told_of_end(recorder, index, generation):
     """What is recorded of a life that has ended; and of one that was undone."""
     beginning, end = recorder.beginning(index, generation), recorder.end(index, generation)
     began = f"; {recorder.text(beginning)}" if beginning else ""
-    ended = recorder.text(end) if end else ""
-    with_end = f"; {ended}" if end and end.event != lives.UNDONE else ""
-    return ended and ended + began, f"undone by a restore{with_end}{began}" if beginning else ""
+    ended = recorder.text(end) if end and not end.is_undone else ""
+    with_end = f"; {recorder.text(end)}" if end and end.event != lives.UNDONE else ""
+    is_undone = beginning and beginning.is_undone
+    return ended and ended + began, f"undone by a restore{with_end}{began}" if is_undone else ""

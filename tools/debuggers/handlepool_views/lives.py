@@ -13,7 +13,8 @@ REVOKED = EVENTS.index("revoked")
 UNDONE = EVENTS.index("undone")
 SITE_BITS = 48
 DEPOT_ENTRY = 1 << (SITE_BITS - 1)
-FRAME_BITS = 28
+FRAME_BITS = 27
+UNDONE_BIT = 16  # above the event
 VALUE_SIZE = 128
 IS_TEXT = 1 << 63
 THREAD_CHARS = 32
@@ -31,7 +32,8 @@ class Record:
 
     def __init__(self, who, stamp):
         self.generation = stamp >> 32
-        self.event = stamp >> FRAME_BITS & 15
+        self.event = stamp >> FRAME_BITS & UNDONE_BIT - 1
+        self.is_undone = stamp >> FRAME_BITS & UNDONE_BIT != 0
         self.frame = stamp & (1 << FRAME_BITS) - 1
         self.site = who & (1 << SITE_BITS) - 1
         self.actor = who >> SITE_BITS
@@ -52,12 +54,14 @@ class Recorder:
     def end(self, index, generation):
         """Of a handle that was revoked, the beginning of the next one's life tells of it."""
         found = self._read(self._life(index, generation)["end"], generation)
-        if found is None:
-            found = self.beginning(index, generation + 2)
-            if found is None or found.event != RENAMED:
-                return None
-            found.event = REVOKED
+        following = self.beginning(index, generation + 2)
+        if (found is None or found.is_undone) and following and following.event == RENAMED and not following.is_undone:
+            following.event = REVOKED
+            return following
         return found
+
+    def frames_ago(self, record):
+        return self._frame - record.frame & (1 << FRAME_BITS) - 1
 
     def last_reset(self, generation):
         return self._read(self._last_reset, generation)
@@ -66,7 +70,7 @@ class Recorder:
         return EVENTS[record.event] + self.after_event(record)
 
     def after_event(self, record):
-        text = frames_ago(self._frame - record.frame & (1 << FRAME_BITS) - 1)
+        text = frames_ago(self.frames_ago(record))
         thread, task = self._actor(record.actor)
         if thread:
             text += f' by thread "{thread}"'

@@ -423,6 +423,7 @@ private:
     void write_slot(parts_type& parts, std::uint32_t slot) noexcept {
         const slot_index which{slot};
         const tag_type tag = tag_of(slot);
+        parts.lives.take_back(which, layout::generation_of(tag)); // if the origin has gone back
         if (image_.has_object(slot)) {
             if (parts.table.tag_relaxed(which) != tag) {
                 const location where = parts.table.location_of(which);

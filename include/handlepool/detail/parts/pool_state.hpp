@@ -49,7 +49,7 @@ struct pool_state {
           objects(pool, sizes.dense_positions, sizes.nursery_chunks * sizes.nursery_chunk, sizes.capacity,
                   type),
           shards(pool.part(" shards"), sizes.max_threads),
-          allocator(pool.part(" freelist"), sizes, table, shards),
+          allocator(pool.part(" freelist"), sizes, table, shards, lives),
           newborns(pool.part(" nursery"), sizes.nursery_chunks, sizes.nursery_chunk, sizes.max_threads),
           removals(pool.part(" removal queues").rarely(), sizes.removal_chunks, sizes.removal_chunk,
                    sizes.removal_queue_size, sizes.max_threads) {}

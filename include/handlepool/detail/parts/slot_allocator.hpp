@@ -7,6 +7,7 @@
 #include <handlepool/detail/memory/allocation_label.hpp>
 #include <handlepool/detail/memory/pool_geometry.hpp>
 #include <handlepool/detail/parts/shard.hpp>
+#include <handlepool/detail/recorder/life_recorder.hpp>
 #include <handlepool/detail/slots/index_allocator.hpp>
 #include <handlepool/detail/slots/slot_table.hpp>
 #include <handlepool/memory_use.hpp>
@@ -39,10 +40,11 @@ public:
     using policy = typename Config::policy;
 
     slot_allocator(const allocation_label& what_for, const pool_geometry& geometry, slot_table<Config>& table,
-                   const shard_table<policy>& shards)
+                   const shard_table<policy>& shards, const life_recorder<policy>& lives)
         : geometry_(geometry),
           slots_(table),
           shards_(shards),
+          lives_(lives),
           free_(what_for, {.index_limit = geometry.slot_limit,
                            .waiting_limit = geometry.object_limit,
                            .max_threads = geometry.max_threads,
@@ -51,7 +53,10 @@ public:
     /// Shard: takes a slot. None only when at some moment of the call no slot was left. Wait-free while the
     /// shard has one, else lock-free.
     slot_index take(shard<policy>& mine) noexcept {
-        const slot_index taken = mine.claim.take([this](slot_index later) { slots_.prefetch_slot(later); });
+        const slot_index taken = mine.claim.take([this](slot_index later) {
+            slots_.prefetch_slot(later);
+            lives_.prefetch(later);
+        });
         return taken != slot_index::none ? taken : refill(mine.claim);
     }
 
@@ -74,6 +79,7 @@ public:
             if (list().fresh() > slots_in_cache) {
                 for (std::size_t i = 0; i != count; ++i) {
                     slots_.prefetch_slot(slot_index{free_.claimed(i)});
+                    lives_.prefetch(slot_index{free_.claimed(i)});
                 }
             }
             return take_claimed();
@@ -244,6 +250,7 @@ private:
     pool_geometry geometry_;
     slot_table<Config>& slots_;
     const shard_table<policy>& shards_;
+    const life_recorder<policy>& lives_;
     index_allocator<policy, typename Config::freelist> free_;
     typename policy::template atomic<std::size_t> retired_{0};
     bool alone_ = false;

@@ -33,6 +33,8 @@ public:
 
     /// Any thread. Lock-free.
     bool erase(value_type handle, caller who, life_event event = life_event::erased) noexcept {
+        // Now, since an exchange waits for earlier stores.
+        parts_.lives.prefetch(parts_.table.slot_of(handle), layout::generation_of(layout::tag_of(handle)));
         if (!parts_.table.kill(handle)) {
             return false;
         }

@@ -199,8 +199,9 @@ public:
 
     bool erase(value_type handle, caller who) noexcept { return eraser_.erase(handle, who); }
 
+    // No part of the caller: where g++ knows how short a range is, it warns of what is never reached.
     template <class Handle, class Range>
-    std::size_t erase_each(Range& handles, caller who) {
+    HANDLEPOOL_NOINLINE std::size_t erase_each(Range& handles, caller who) {
         std::size_t erased = 0;
         if constexpr (std::contiguous_iterator<decltype(std::ranges::begin(handles))> &&
                       requires { std::ranges::size(handles); }) {

@@ -56,9 +56,11 @@ HANDLEPOOL_EXPORT inline constinit std::atomic<bool> has_recorders{false};
 /// of a pool out of line: they give their return_address().
 class HANDLEPOOL_EXPORT caller_scope {
 public:
-    /// An address, unless an outer scope gives a site.
+    /// An address, unless an outer scope gives a site of the depot, which somebody has named.
     static caller_scope within(std::uint64_t address) noexcept {
-        return caller_scope(has_recorders.load(std::memory_order::relaxed) && own_site() == 0 ? address : 0);
+        return caller_scope(
+            has_recorders.load(std::memory_order::relaxed) && (own_site() & is_depot_entry) == 0 ? address
+                                                                                                 : 0);
     }
     /// A site that stands before an outer one; none for 0.
     explicit caller_scope(std::uint64_t site) noexcept

@@ -77,10 +77,32 @@ public:
             write(at(slot, generation).end, generation, event, who);
         }
     }
-    /// Whether the end of a life is written; if it is, all of it is ordered before what follows. True when
-    /// nothing is recorded.
+    /// Whether the end of a life is written, and was not taken back; if it is, all of it is ordered before
+    /// what follows. True when nothing is recorded.
     bool has_end(slot_index slot, std::uint32_t generation) const noexcept {
-        return !is_on() || read(at(slot, generation).end, generation).has_value();
+        if (!is_on()) {
+            return true;
+        }
+        const auto found = read(at(slot, generation).end, generation);
+        return found && !found->is_undone;
+    }
+
+    /// A restore: the slot is at this generation again, and what came later is undone. Only while nobody else
+    /// uses the pool.
+    void take_back(slot_index slot, std::uint32_t generation) noexcept {
+        for (std::uint32_t lane = 0; is_on() && lane <= lives_mask_; ++lane) {
+            life& one = (*lives_)[(std::size_t{raw(slot)} << lives_bits_) + lane];
+            take_back(one.beginning, generation + 1);
+            take_back(one.end, generation);
+        }
+    }
+
+    /// Asks for the memory of a slot's records, which will be written: of the first two lives, if no
+    /// generation says which. A hint.
+    void prefetch(slot_index slot, std::uint32_t generation = 0) const noexcept {
+        if (is_on()) {
+            detail::prefetch(lives_->data(), index_of(slot, generation));
+        }
     }
 
     /// A reset: only generations above this one live from now on. Only while nobody else uses the pool.
@@ -159,6 +181,16 @@ private:
         const std::uint64_t who = from.who.load(std::memory_order::relaxed);
         const life_record found = life_record::of(stamp ^ mixed(who), caller{who});
         return found.generation == generation ? std::optional(found) : std::nullopt;
+    }
+    /// If it is one of these generations.
+    static void take_back(entry& one, std::uint32_t first_generation) noexcept {
+        const std::uint64_t who = one.who.load(std::memory_order::relaxed);
+        life_record found =
+            life_record::of(one.stamp.load(std::memory_order::relaxed) ^ mixed(who), caller{who});
+        if (found.generation >= first_generation && found.event != life_event::none) {
+            found.is_undone = true;
+            one.stamp.store(found.stamp() ^ mixed(who), std::memory_order::relaxed);
+        }
     }
     static std::uint64_t mixed(std::uint64_t word) noexcept {
         const std::uint64_t product = word * 0x9e37'79b9'7f4a'7c15;

@@ -24,12 +24,14 @@ recorded_life recorded_life_of(const Recorder& recorder, slot_index slot, std::u
     if (const auto record = recorder.beginning(slot, generation)) {
         found.beginning = recorded(*record, recorder.frames_since(*record));
     }
-    if (const auto record = recorder.end(slot, generation)) {
-        found.end = recorded(*record, recorder.frames_since(*record));
-    } else if (const auto next = recorder.beginning(slot, generation + 2);
-               next && next->event == life_event::renamed) {
+    const auto end = recorder.end(slot, generation);
+    const auto next = recorder.beginning(slot, generation + 2);
+    const bool is_revoked = next && next->event == life_event::renamed && !next->is_undone;
+    if (is_revoked && (!end || end->is_undone)) {
         found.end = recorded(*next, recorder.frames_since(*next));
         found.end->event = life_event::revoked;
+    } else if (end) {
+        found.end = recorded(*end, recorder.frames_since(*end));
     }
     return found;
 }
