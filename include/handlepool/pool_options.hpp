@@ -44,8 +44,8 @@ struct pool_options {
     bool remember_frames = false;
 
     /// Record for this many of each slot's last lives who began and ended them, when, and from where in the
-    /// program: see pool_base::life_of(). Errors about stale handles and describe() say it then. Rounded up to
-    /// a power of two; 0: nothing is recorded. Costs 32 bytes per slot and life, and for each creation and
+    /// program: see pool_base::life_of(). Errors about stale handles and describe() say it then. Rounded up
+    /// to a power of two; 0: nothing is recorded. Costs 32 bytes per slot and life, and for each creation and
     /// erasure some two nanoseconds, or a miss of the cache where objects end in no order.
     std::size_t record_lives = 0;
 
