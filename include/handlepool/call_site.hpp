@@ -33,10 +33,10 @@ public:
     /// Any thread; linear in the stack. Throws std::bad_alloc.
     HANDLEPOOL_EXPORT std::vector<std::uintptr_t> addresses() const;
 
-    /// "explode() at ship.cpp:88", and for a stack the others behind it, each after " < ". Looks the
-    /// addresses up by what name_sites_by() was given; without it in the program's own tables, which know
-    /// functions that are exported, and else say "game+0x1234": `addr2line -Cfipe game 0x1234` names that.
-    /// Empty when not known. Any thread; may take milliseconds. Throws std::bad_alloc.
+    /// "explode() at ship.cpp:88", and for a stack the others behind it, each after " < ". On Linux the
+    /// addresses are looked up in the debug information, if the program or a file beside it has some and
+    /// elfutils' libdw is installed; else as name_by_tables() does; see name_sites_by(). Empty when not
+    /// known. Any thread; takes a lock, at first perhaps some hundred milliseconds. Throws std::bad_alloc.
     HANDLEPOOL_EXPORT std::string name() const;
 
 private:

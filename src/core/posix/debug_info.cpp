@@ -2,8 +2,8 @@
 #include "../recorder/debug_info.hpp"
 
 #include "../recorder/names_mutex.hpp"
+#include "demangled.hpp"
 
-#include <cxxabi.h>
 #include <dlfcn.h>
 #if defined(__linux__)
 #include <link.h>
@@ -14,9 +14,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <map>
-#include <memory>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -168,13 +166,6 @@ private:
     Dwfl_Callbacks callbacks_{};
     Dwfl* program_ = nullptr;
 };
-
-std::string demangled(const char* name) {
-    int status = 0;
-    const std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(name, nullptr, nullptr, &status),
-                                                      std::free);
-    return text != nullptr ? text.get() : name;
-}
 
 /// Whether a function is one of the library itself, which is not the place that somebody asks for.
 bool is_of_library(std::string_view linkage_name) {

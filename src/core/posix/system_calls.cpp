@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "../recorder/system_calls.hpp"
 
-#include <cxxabi.h>
+#include "demangled.hpp"
+
+#include <handlepool/detail/recorder/caller.hpp>
+
 #include <dlfcn.h>
 #include <pthread.h>
 
 #include <array>
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <memory>
 #include <string_view>
 
 #if defined(__ELF__)
@@ -97,7 +97,7 @@ std::size_t find_callers(const void* frame, std::uintptr_t caller, std::span<std
             break;
         }
         const std::uintptr_t address = reinterpret_cast<const frame_record*>(outer)->return_address;
-        constexpr std::uintptr_t code_mask = (std::uintptr_t{1} << 47) - 1;
+        constexpr std::uintptr_t code_mask = is_depot_entry - 1;
         if ((address & code_mask) < 4096) {
             break;
         }
@@ -125,10 +125,7 @@ std::string name_by_tables(std::uintptr_t address) {
     const std::string_view path = found.dli_fname;
     std::string text;
     if (found.dli_sname != nullptr) {
-        int status = 0;
-        const std::unique_ptr<char, void (*)(void*)> name(
-            abi::__cxa_demangle(found.dli_sname, nullptr, nullptr, &status), std::free);
-        text.append(name != nullptr ? name.get() : found.dli_sname).append(" (");
+        text.append(demangled(found.dli_sname)).append(" (");
     }
     std::array<char, 32> number{};
     std::snprintf(number.data(), number.size(), "+%#zx", static_cast<std::size_t>(offset));

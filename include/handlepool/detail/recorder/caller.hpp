@@ -13,7 +13,7 @@
 namespace handlepool::detail {
 
 /// Who called a pool, and from where, in one word: in its lower 48 bits the address behind the call, or the
-/// number of an entry of the site_depot; above them the number of the thread's name and task. Zero when
+/// number of an entry of the word_depot; above them the number of the thread's name and task. Zero when
 /// nobody records that.
 enum class caller : std::uint64_t { unknown = 0 };
 
