@@ -100,7 +100,8 @@ install_and_use() {
         handlepool-stress record --output "$work/use/trace.zst" -- "$work/use/$kind/program" >/dev/null
         handlepool-stress replay "$work/use/trace.zst" >/dev/null
         handlepool-journal --version | grep -qx "handlepool-journal $version"
-        for page in handlepool-stress handlepool-stress-{run,replay,churn,record,recover,report} handlepool-journal{,-list,-verify,-cut,-replay,-diff}; do
+        handlepool-inspect --version | grep -qx "handlepool-inspect $version"
+        for page in handlepool-stress handlepool-stress-{run,replay,churn,record,recover,report} handlepool-journal{,-list,-verify,-cut,-replay,-diff} handlepool-inspect; do
             dpkg -L handlepool-tools | grep -qx "/usr/share/man/man1/$page.1.gz"
         done
     fi

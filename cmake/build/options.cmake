@@ -7,7 +7,7 @@ option(HANDLEPOOL_BUILD_STRESS "Build the stress harness handlepool-stress" OFF)
 set(handlepool_all_commands run replay churn record recover report)
 set(HANDLEPOOL_STRESS_COMMANDS ${handlepool_all_commands} CACHE STRING
     "Commands of handlepool-stress: what one of them alone needs is built sooner")
-option(HANDLEPOOL_BUILD_TOOLS "Build handlepool-journal, which lists, verifies, cuts off, replays and compares journals" OFF)
+option(HANDLEPOOL_BUILD_TOOLS "Build handlepool-journal, for journals, and handlepool-inspect, which shows the pools of running programs" OFF)
 option(HANDLEPOOL_BUILD_BENCH "Build the benchmarks" OFF)
 option(HANDLEPOOL_BUILD_PEERS "Build the comparison with containers of others, too, as ci/peers.sh does" OFF)
 option(HANDLEPOOL_BUILD_MODELS "Build handlepool-model, the model checker's program; not with a sanitizer" OFF)

@@ -235,7 +235,7 @@ public:
     /// Throws what access() throws, and what the function throws.
     template <class Function>
         requires std::invocable<Function&, typename detail::object_access<T>::reference> && (!is_exclusive)
-    bool visit(handle_type handle, Function&& function) {
+    HANDLEPOOL_ALWAYS_INLINE bool visit(handle_type handle, Function&& function) {
         const auto pinned = pin(handle);
         if (pinned) {
             static_cast<void>(function(access_type::refer(pinned.get())));
@@ -243,7 +243,7 @@ public:
         return bool(pinned);
     }
     template <class Function>
-    bool visit(handle_type handle, Function&& function) const
+    HANDLEPOOL_ALWAYS_INLINE bool visit(handle_type handle, Function&& function) const
         requires(!is_exclusive)
     {
         const auto pinned = pin(handle);
@@ -259,13 +259,13 @@ public:
     /// and erase the same object at the same time, so data that they share in it needs atomics or a mutex.
     /// Progress: blocking, like access().
     /// Throws what access() throws.
-    pinned_object<T, policy> pin(handle_type handle)
+    HANDLEPOOL_ALWAYS_INLINE pinned_object<T, policy> pin(handle_type handle)
         requires(!is_exclusive)
     {
         guard_type guard = access();
         return {find(handle), std::move(guard)};
     }
-    pinned_object<const T, policy> pin(handle_type handle) const
+    HANDLEPOOL_ALWAYS_INLINE pinned_object<const T, policy> pin(handle_type handle) const
         requires(!is_exclusive)
     {
         guard_type guard = access();
@@ -274,13 +274,13 @@ public:
 
     /// Like pin(), but also returns an empty result where pin() would wait or throw.
     /// Progress: wait-free after a thread's first call, which is lock-free; constant.
-    pinned_object<T, policy> try_pin(handle_type handle) noexcept
+    HANDLEPOOL_ALWAYS_INLINE pinned_object<T, policy> try_pin(handle_type handle) noexcept
         requires(!is_exclusive)
     {
         guard_type guard = try_access();
         return {guard ? find(handle) : pointer(), std::move(guard)};
     }
-    pinned_object<const T, policy> try_pin(handle_type handle) const noexcept
+    HANDLEPOOL_ALWAYS_INLINE pinned_object<const T, policy> try_pin(handle_type handle) const noexcept
         requires(!is_exclusive)
     {
         guard_type guard = try_access();
@@ -293,18 +293,18 @@ public:
     /// waits for guards, so that guards of several pools and services may be taken in any order. Constant.
     /// Throws too_many_threads, foreign_module, and compaction_conflict when the calling thread is
     /// compacting.
-    [[nodiscard]] guard_type access() const
+    [[nodiscard]] HANDLEPOOL_ALWAYS_INLINE guard_type access() const
         requires(!is_exclusive)
     {
-        return core_beside().access();
+        return core_beside().access(from_here());
     }
 
     /// Like access(), but returns an empty guard where that would wait or throw.
     /// Progress: wait-free after a thread's first call, which is lock-free; constant.
-    [[nodiscard]] guard_type try_access() const noexcept
+    [[nodiscard]] HANDLEPOOL_ALWAYS_INLINE guard_type try_access() const noexcept
         requires(!is_exclusive)
     {
-        return core_beside().try_access();
+        return core_beside().try_access(from_here());
     }
 
     // ---- Exclusive access: one thread

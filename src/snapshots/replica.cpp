@@ -95,8 +95,8 @@ replica::load(std::span<const std::byte> snapshot, std::uint64_t frame, std::str
     frame_.reset();
     passed_over_ = whole_.load(blocks);
     for (const auto& each : parts_) {
-        detail::block_reader from(*blocks.find(each->name()));
-        each->begin(from);
+        detail::block_reader saved(*blocks.find(each->name()));
+        each->begin(saved);
     }
     frame_ = frame;
     return passed_over_;

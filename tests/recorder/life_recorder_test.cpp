@@ -143,7 +143,7 @@ TEST(life_recorder, frames_are_counted_modulo_a_power_of_two) {
                           .event = life_event::forgotten,
                           .frame = life_record::frame_mask,
                           .who = caller{1}};
-    const life_record same = life_record::of(old.stamp(), old.who);
+    const life_record same = life_record::of(static_cast<std::uint64_t>(old.who), old.stamp());
     EXPECT_EQ(same.generation, old.generation);
     EXPECT_EQ(same.event, old.event);
     EXPECT_EQ(same.frame, old.frame);

@@ -14,6 +14,7 @@
 #include <tests/snapshots/made_snapshot.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <istream>
@@ -35,6 +36,15 @@ struct told_number {
     std::uint64_t value = 0;
     void clear() noexcept { *this = {}; } // as recycling pools want it
 };
+/// Counts the objects that there are, whose member it is.
+struct counted_object {
+    counted_object() noexcept { ++living; }
+    counted_object(const counted_object&) noexcept : counted_object() {}
+    counted_object& operator=(const counted_object&) noexcept = default;
+    ~counted_object() { --living; }
+
+    static inline std::atomic<int> living{0};
+};
 struct told_text {
     told_text() = default;
     explicit told_text(std::uint64_t number) : id(number), text(std::to_string(number)) {}
@@ -43,6 +53,7 @@ struct told_text {
     std::uint64_t id = 0;
     std::uint64_t value = 0;
     std::string text;
+    [[no_unique_address]] counted_object counted;
 };
 struct told_archive {
     void save(std::ostream& out, const told_text& saved) const {

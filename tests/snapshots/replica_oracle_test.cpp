@@ -27,6 +27,8 @@ namespace {
 template <class Case>
 class replica_oracle : public testing::Test {
 protected:
+    void TearDown() override { EXPECT_EQ(counted_object::living, 0) << "each destructor runs once"; }
+
     using handle_type = typename Case::handle_type;
     using world_type = followed_world<Case>;
     using state_list = std::vector<std::pair<handle_state, std::uint64_t>>;

@@ -16,6 +16,8 @@ extern const char* const sources;
 extern const char* const coherence_program;
 extern const char* const failing_stress_program;
 extern const char* const failover_program;
+extern const char* const inspect_example;
+extern const char* const inspect_program;
 extern const char* const journal_program;
 extern const char* const late_session;
 extern const char* const peers_program;

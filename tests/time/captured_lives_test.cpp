@@ -233,6 +233,28 @@ TYPED_TEST(captured_lives, end_when_the_pool_is_reset) {
     EXPECT_EQ(unique_life::living, 0);
 }
 
+TYPED_TEST(captured_lives, are_not_taken_for_those_that_come_after_a_reset) {
+    const auto a = this->pool_.emplace(1);
+    const auto b = this->pool_.emplace(2);
+    this->pool_.compact();
+    this->ring_->capture(1);
+    this->pool_.reset();
+    EXPECT_EQ(unique_life::living, 0);
+    const auto c = this->pool_.emplace(3);
+    const auto d = this->pool_.emplace(4);
+    ASSERT_EQ(c.index(), a.index());
+    ASSERT_EQ(d.index(), b.index());
+    this->pool_.compact();
+    this->pool_.erase(c);
+    EXPECT_TRUE(this->pool_.extract(d, [](unique_life&&) {}));
+    this->pool_.compact();
+    EXPECT_EQ(unique_life::living, 0) << "no capture has them";
+    this->ring_->capture(2);
+    EXPECT_EQ(this->ring_->size(), 1U);
+    this->ring_->restore(2);
+    EXPECT_THAT(this->numbers(), IsEmpty());
+}
+
 TYPED_TEST(captured_lives, are_not_taken_for_others_of_their_slot) {
     typename TestFixture::pool_type small(
         {.name = "small", .capacity = 1, .reuse_delay = 0, .slot_limit = 1});

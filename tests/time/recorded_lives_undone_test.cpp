@@ -10,6 +10,8 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <cstdint>
 #include <string>
 
 namespace handlepool::test {
@@ -121,6 +123,7 @@ TYPED_TEST(recorded_lives_undone, give_way_to_what_happens_then) {
     EXPECT_EQ(told(this->first), "revoked in undone revoker") << "no erase";
     this->ring.restore(1);
     EXPECT_EQ(told(this->first), "nothing");
+    EXPECT_TRUE(pool.life_of(this->first).end->is_undone);
     typename TypeParam::handle_type renewed;
     {
         const scoped_site here("revoker");
@@ -158,6 +161,32 @@ TYPED_TEST(recorded_lives_undone, by_a_world_say_who_has_called_it) {
     const recorded_life life = pool.life_of(undone);
     ASSERT_TRUE(life.end);
     EXPECT_EQ(life.end->site.name(), "restorer");
+
+    const auto other = pool.emplace(3);
+    {
+        const scoped_site here(call_site(0x1234)); // which has no name
+        game.restore(1);
+    }
+    EXPECT_EQ(pool.life_of(other).end->site.value(), 0x1234U);
+}
+
+[[gnu::noinline]] void restore_first(world& game) {
+    game.restore(1);
+    static std::atomic<int> after; // so that the call is not the end of the function
+    ++after;
+}
+
+TYPED_TEST(recorded_lives_undone, by_a_world_say_where_that_was_called) {
+    world game;
+    game.add(this->ring);
+    game.capture(1);
+    const auto undone = this->used.emplace(2);
+    restore_first(game);
+    const auto function = reinterpret_cast<std::uintptr_t>(&restore_first);
+    const auto addresses = this->used.life_of(undone).end->site.addresses();
+    ASSERT_EQ(addresses.size(), 1U);
+    EXPECT_GT(addresses[0], function);
+    EXPECT_LT(addresses[0], function + 1000);
 }
 
 } // namespace

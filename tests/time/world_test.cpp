@@ -225,6 +225,31 @@ TEST_F(world_test, has_no_frames_of_before_the_reset_of_a_pool) {
     EXPECT_EQ(now(), then);
 }
 
+// A later course of events may leave out numbers that an earlier one had.
+TEST_F(world_test, takes_values_from_the_course_of_events_that_it_is_in) {
+    for (std::uint64_t frame = 1; frame <= 4; ++frame) {
+        play();
+        world_.capture(frame);
+    }
+    world_.restore(1);
+    play();
+    world_.capture(3); // 2 and 4 are only in the former one
+    const picture third = now();
+    play();
+    world_.restore(3);
+    EXPECT_EQ(now(), third);
+    play();
+    world_.capture(6);
+    const picture sixth = now();
+    play();
+    world_.capture(7);
+    world_.confirm(6);
+    play();
+    world_.restore(6);
+    EXPECT_EQ(now(), sixth);
+    EXPECT_THAT(world_.frames(), ElementsAre(6));
+}
+
 TEST_F(world_test, refuses_what_it_can_not_do) {
     EXPECT_EQ(message_of<std::invalid_argument>([] { world({.frames = 0}); }),
               "world: frames is 0, and must be 1 to 65535");

@@ -2,6 +2,10 @@
 #include "../threads/thread_slot.hpp"
 
 #include <pthread.h>
+#if defined(__linux__)
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
 
 #include <atomic>
 
@@ -56,6 +60,14 @@ std::uint32_t kept_word() noexcept {
 void keep_word(std::uint32_t word) noexcept {
     own_word = word;
     thread_exit.call_back_with(word);
+}
+
+std::uint32_t system_thread() noexcept {
+#if defined(__linux__)
+    return static_cast<std::uint32_t>(syscall(SYS_gettid));
+#else
+    return 0;
+#endif
 }
 
 } // namespace handlepool::detail::this_thread

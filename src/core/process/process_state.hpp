@@ -8,6 +8,7 @@
 
 #include <array>
 #include <atomic>
+#include <cstdint>
 #include <map>
 #include <mutex>
 #include <shared_mutex>
@@ -27,6 +28,9 @@ using constant_mutex = std::mutex;
 /// What there is once for all modules of a process that see each other's symbols.
 struct alignas(64) process_state {
     thread_index_set<std::atomic, thread_index_limit / 64> thread_indices;
+
+    // By those numbers, those of the system, where it has any.
+    std::array<std::atomic<std::uint32_t>, thread_index_limit> system_threads;
 
     constant_mutex registries_mutex; // for what follows
     // By the widths of a layout. Never destroyed: pools of static storage duration may end later.

@@ -16,6 +16,7 @@ namespace {
 struct thread_words {
     std::uint64_t site = 0;
     std::uint32_t actor = 0;
+    bool site_is_for_all = false;
 };
 constinit thread_local thread_words mine;
 // For an actor that got no number; as a number it is 0.
@@ -67,11 +68,12 @@ caller caller_at(std::uint64_t address) noexcept {
     return caller{site | std::uint64_t{own_actor()} << site_bits};
 }
 
-std::uint64_t caller_scope::own_site() noexcept {
-    return mine.site;
+bool caller_scope::is_for_all() noexcept {
+    return mine.site_is_for_all;
 }
-std::uint64_t caller_scope::replace(std::uint64_t site) noexcept {
-    return std::exchange(mine.site, site & site_mask);
+caller_scope::scoped caller_scope::replace(scoped inner) noexcept {
+    return {.site = std::exchange(mine.site, inner.site),
+            .is_for_all = std::exchange(mine.site_is_for_all, inner.is_for_all)};
 }
 
 actor_scope::actor_scope(std::uint32_t actor) noexcept : outer_(std::exchange(mine.actor, actor)) {}

@@ -3,6 +3,8 @@
 
 #include "word_depot.hpp"
 
+#include <handlepool/detail/base/config.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -25,10 +27,10 @@ extern listed_depot listed_sites;
 extern listed_depot listed_actors;
 
 /// Makes room for all of them, so that none of the functions below has to. Throws reservation_failed.
-void make_depots();
+HANDLEPOOL_EXPORT void make_depots();
 
 /// The site of a stack: addresses from the call on, and zeros. Zero when there is no room for one more.
-std::uint64_t site_of_value(const word_depot::value_type& stack) noexcept;
+HANDLEPOOL_EXPORT std::uint64_t site_of_value(const word_depot::value_type& stack) noexcept;
 /// The site of a place that somebody names, cut to what fits. Zero for no name, too.
 std::uint64_t site_of_place(std::string_view name) noexcept;
 

@@ -37,6 +37,7 @@ std::uint32_t claim_index(std::uint64_t wanted) noexcept {
         if (index == thread_index_limit) {
             return index;
         }
+        this_process.system_threads[index].store(system_thread(), std::memory_order::relaxed);
         number_plus_one = index + 1;
         keep_word(number_plus_one);
     }

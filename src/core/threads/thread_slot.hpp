@@ -11,6 +11,9 @@ std::uint32_t kept_word() noexcept;
 /// word, unless that is 0; the word is 0 then.
 void keep_word(std::uint32_t word) noexcept;
 
+/// The system's number of the calling thread, 0 where it has none.
+std::uint32_t system_thread() noexcept;
+
 /// Defined in thread_index.cpp.
 void thread_ends(std::uint32_t word) noexcept;
 

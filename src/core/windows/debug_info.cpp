@@ -3,7 +3,7 @@
 
 namespace handlepool::detail {
 
-std::string name_by_debug_info(std::uintptr_t) {
+std::string name_by_debug_info(std::uintptr_t, int) {
     return {};
 }
 

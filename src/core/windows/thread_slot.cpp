@@ -64,6 +64,10 @@ void keep_word(std::uint32_t word) noexcept {
     TlsSetValue(own_slot(), reinterpret_cast<void*>(static_cast<std::uintptr_t>(word)));
 }
 
+std::uint32_t system_thread() noexcept {
+    return GetCurrentThreadId();
+}
+
 } // namespace handlepool::detail::this_thread
 
 // The list of such functions is put together by the linker, in the order of the sections' names: Y comes

@@ -55,7 +55,8 @@ class Recorder:
         """Of a handle that was revoked, the beginning of the next one's life tells of it."""
         found = self._read(self._life(index, generation)["end"], generation)
         following = self.beginning(index, generation + 2)
-        if (found is None or found.is_undone) and following and following.event == RENAMED and not following.is_undone:
+        is_revoked = following is not None and following.event == RENAMED
+        if is_revoked and (found is None or found.is_undone and not following.is_undone):
             following.event = REVOKED
             return following
         return found

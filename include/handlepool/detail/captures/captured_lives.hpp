@@ -135,6 +135,9 @@ public:
         }
     }
 
+    /// From here on the pool has no object that a capture has: what it has in their slots is others'.
+    void miss_all() noexcept override { notes_.discard(); }
+
     /// Finds what differs from the latest capture, and writes it to a capture that has nothing. Throws
     /// std::bad_alloc; then discard() gives up what it has written.
     void compare(const Parts& parts, capture& next) {

@@ -207,6 +207,12 @@ public:
 
     static constexpr const object_type<columns<Cs...>>& type() noexcept { return of_rows; }
 
+    static constexpr std::size_t column_count = sizeof...(Cs);
+
+    void describe(described_column* columns, std::uint64_t locations) const noexcept {
+        (column<Is>().describe(columns + Is, locations), ...);
+    }
+
     object_addresses<columns<Cs...>> places() const noexcept {
         return object_addresses<columns<Cs...>>(starts_);
     }

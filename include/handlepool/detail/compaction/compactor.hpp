@@ -78,6 +78,15 @@ public:
     extractions_type& extractions_of_threads() noexcept { return extractions_; }
     const extractions_type& extractions_of_threads() const noexcept { return extractions_; }
 
+    /// For programs that read this one's memory.
+    void describe(described_pool& pool) const noexcept {
+        pool.objects_that_left_nursery = &left_nursery_;
+        pool.objects_destroyed = &destroyed_;
+        pool.frames = &runs_;
+        pool.compaction_nanoseconds = &nanoseconds_;
+        pool.history = history_.described();
+    }
+
     /// Any thread, wait-free: tells compaction to look itself for objects that were erased without a record.
     void demand_sweep() noexcept { sweep_.demand(); }
 
@@ -301,7 +310,10 @@ private:
             done_.size = all_.parts_.promoted();
             done_.waiting_removals = all_.waiting_removals();
             done_.waiting_newborns = all_.waiting_newborns();
-            done_.duration = std::chrono::nanoseconds(policy::now() - start_);
+            const std::uint64_t taken = policy::now() - start_;
+            done_.duration = std::chrono::nanoseconds(taken);
+            all_.nanoseconds_.store(all_.nanoseconds_.load(std::memory_order::relaxed) + taken,
+                                    std::memory_order::relaxed);
             return done_;
         }
 
@@ -378,6 +390,8 @@ private:
     alignas(cache_line) typename policy::template atomic<std::uint64_t> left_nursery_{0};
     typename policy::template atomic<std::uint64_t> destroyed_{0};
     typename policy::template atomic<std::uint64_t> runs_{0};
+    // Of all runs, for readers of reports alone.
+    std::atomic<std::uint64_t> nanoseconds_{0};
     typename policy::template atomic<std::uint64_t> turn_{0};   // runs, unless a capture was restored
     typename policy::template atomic<bool> is_followed_{false}; // here, because idle() comes first
 };

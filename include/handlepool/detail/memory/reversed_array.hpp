@@ -5,6 +5,7 @@
 #include <handlepool/memory_use.hpp>
 
 #include <cstddef>
+#include <cstdint>
 
 namespace handlepool::detail {
 
@@ -23,6 +24,9 @@ public:
     }
 
     std::size_t size() const noexcept { return elements_.size(); }
+
+    /// Bytes from an element to the next one.
+    static constexpr std::int64_t stride() noexcept { return -static_cast<std::int64_t>(sizeof(Element)); }
 
     /// Like that of virtual_array.
     void discard(std::size_t first, std::size_t last) noexcept {

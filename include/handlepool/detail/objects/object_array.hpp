@@ -4,9 +4,11 @@
 #include <handlepool/detail/base/config.hpp>
 #include <handlepool/detail/base/index_types.hpp>
 #include <handlepool/detail/memory/allocation_label.hpp>
+#include <handlepool/detail/memory/described_pool.hpp>
 #include <handlepool/detail/memory/poison.hpp>
 #include <handlepool/detail/objects/object_addresses.hpp>
 #include <handlepool/detail/objects/object_type.hpp>
+#include <handlepool/detail/objects/type_name.hpp>
 #include <handlepool/memory_use.hpp>
 
 #include <cstddef>
@@ -43,6 +45,17 @@ public:
     object_array& operator=(const object_array&) = delete;
 
     const object_type<T>& type() const noexcept { return type_; }
+
+    static constexpr std::size_t column_count = 1;
+
+    /// For programs that read this one's memory: where each column's `locations` elements are.
+    void describe(described_column* columns, std::uint64_t locations) const noexcept {
+        columns->elements = {
+            .first = first(), .stride = static_cast<std::int64_t>(type_.stride()), .count = locations};
+        if constexpr (!std::is_void_v<T>) {
+            columns->type = described_text::of(type_name<T>());
+        }
+    }
 
     /// Where the objects are. Not const-correct on purpose: the pool decides who may change an object.
     object_addresses<T> places() const noexcept { return {first(), type_.stride()}; }

@@ -5,6 +5,7 @@
 #include <handlepool/detail/base/index_types.hpp>
 #include <handlepool/detail/base/least.hpp>
 #include <handlepool/detail/memory/allocation_label.hpp>
+#include <handlepool/detail/memory/described_pool.hpp>
 #include <handlepool/detail/objects/object_array.hpp>
 #include <handlepool/detail/objects/object_type.hpp>
 #include <handlepool/memory_use.hpp>
@@ -61,8 +62,10 @@ public:
     // What is done with one object.
     using array::assign_out;
     using array::at;
+    using array::column_count;
     using array::copy_in;
     using array::copy_out;
+    using array::describe;
     using array::destroy;
     using array::location_of;
     using array::make_ready;
@@ -88,6 +91,12 @@ public:
     location location_of(nursery_position position) const noexcept {
         return location{capacity_ + raw(position)};
     }
+
+    /// For programs that read this one's memory.
+    described_array described_owners() const noexcept {
+        return {.first = owners_.data(), .stride = sizeof(owners_[0]), .count = capacity_};
+    }
+    const void* address_of_size() const noexcept { return &size_; }
 
     std::uint32_t capacity() const noexcept { return capacity_; }
     std::size_t locations() const noexcept { return locations_; }

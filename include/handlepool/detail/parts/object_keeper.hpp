@@ -15,6 +15,8 @@ public:
     virtual bool keep(Value handle, location where) noexcept = 0;
     /// The object of this handle has been handed over to somebody.
     virtual void miss(Value handle) noexcept = 0;
+    /// All objects have been forgotten, without any of these calls.
+    virtual void miss_all() noexcept = 0;
 
 protected:
     object_keeper() = default;

@@ -34,6 +34,7 @@ struct pool_state {
     using tag_type = typename layout::tag_type;
     using pointer = typename object_store<T, policy>::pointer;
     using placement = placement_parts<Config>;
+    static constexpr std::size_t column_count = object_store<T, policy>::column_count;
 
     // Objects that can be copied are, before they end; those that can't be moved either are never captured.
     static constexpr bool keeps_objects = !object_type<T>::may_copy && object_type<T>::moves_nothrow;
@@ -178,6 +179,25 @@ struct pool_state {
         allocator.reset(used_up);
         order.reset();
         erased_without_shard.store(0, std::memory_order::relaxed);
+    }
+
+    /// For programs that read this one's memory: all of a pool but its gate and its compactions. The columns
+    /// last as long as the pool.
+    void describe(described_pool& pool, described_column* columns) const noexcept {
+        pool.capacity = geometry.capacity;
+        pool.slot_limit = geometry.slot_limit;
+        pool.reuse_delay = geometry.reuse_delay;
+        pool.slot_table = table.described();
+        pool.first_tag = &fresh_tag;
+        objects.describe(columns, objects.locations());
+        pool.columns = columns;
+        pool.column_count = objects.column_count;
+        pool.dense_positions = objects.capacity();
+        pool.dense_size = objects.address_of_size();
+        pool.owners = objects.described_owners();
+        shard<policy>::describe(shards, pool);
+        pool.erased_without_shard = &erased_without_shard;
+        lives.describe(pool);
     }
 
     memory_use memory_beside_objects() const noexcept {

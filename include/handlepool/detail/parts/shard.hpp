@@ -2,6 +2,7 @@
 #pragma once
 
 #include <handlepool/detail/base/config.hpp>
+#include <handlepool/detail/memory/described_pool.hpp>
 #include <handlepool/detail/placement/newborn_positions.hpp>
 #include <handlepool/detail/queues/removal_queue.hpp>
 #include <handlepool/detail/slots/slot_claim.hpp>
@@ -32,6 +33,13 @@ struct alignas(cache_line) shard : pin<Policy> {
     newborn_chain<Policy> newborns;
     removal_chain<Policy> removals;
     slot_claim<Policy> claim;
+
+    /// For programs that read this one's memory.
+    static void describe(const per_thread_table<shard>& shards, described_pool& pool) noexcept {
+        pin<Policy>::describe(shards, pool);
+        pool.created = shards.described(&shard::created);
+        pool.erased = shards.described(&shard::erased);
+    }
 
     /// Called by per_thread_table when the thread with this index uses the shard for the first time.
     void enter(std::uint32_t index) noexcept {

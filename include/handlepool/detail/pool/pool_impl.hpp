@@ -7,7 +7,9 @@
 #include <handlepool/detail/base/throw_exception.hpp>
 #include <handlepool/detail/compaction/compactor.hpp>
 #include <handlepool/detail/memory/allocation_label.hpp>
+#include <handlepool/detail/memory/described_pool.hpp>
 #include <handlepool/detail/memory/memory_plan.hpp>
+#include <handlepool/detail/objects/type_name.hpp>
 #include <handlepool/detail/parts/emplace_transaction.hpp>
 #include <handlepool/detail/parts/pool_config.hpp>
 #include <handlepool/detail/parts/pool_state.hpp>
@@ -24,6 +26,7 @@
 #include <handlepool/scoped_hook.hpp>
 #include <handlepool/stats.hpp>
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -31,6 +34,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -209,9 +213,12 @@ public:
             const auto count = static_cast<std::ptrdiff_t>(std::ranges::size(handles));
             for (std::ptrdiff_t i = 0; i != count; ++i) {
                 // An erase is an exchange, which no later one overtakes: without this each would wait for its
-                // slot.
+                // slot, and for what is recorded of it.
                 if (i + slots_ahead < count) {
-                    parts_.table.prefetch_slot(parts_.table.slot_of(Handle(first[i + slots_ahead]).value()));
+                    const value_type ahead = Handle(first[i + slots_ahead]).value();
+                    parts_.table.prefetch_slot(parts_.table.slot_of(ahead));
+                    parts_.lives.prefetch(parts_.table.slot_of(ahead),
+                                          layout::generation_of(layout::tag_of(ahead)));
                 }
                 erased += erase(Handle(first[i]).value(), who) ? 1U : 0U;
             }
@@ -307,8 +314,19 @@ public:
         return store().owner_at(position);
     }
 
-    guard_type access() const { return gate_.access(); }
-    guard_type try_access() const noexcept { return gate_.try_access(); }
+    /// If the pool records lives, also who made the guard.
+    guard_type access(caller who) const {
+        guard_type guard = gate_.access();
+        note_guard(who);
+        return guard;
+    }
+    guard_type try_access(caller who) const noexcept {
+        guard_type guard = gate_.try_access();
+        if (guard) {
+            note_guard(who);
+        }
+        return guard;
+    }
 
     // ---- Frames
 
@@ -466,6 +484,16 @@ private:
           gate_(parts_.shards, quoted_pool(name_)) {
         memory_ = plan.reserve(allocation_label::of_pool(name_).part(" memory"));
         parts_.objects.placed();
+        described_pool& description = listing_.description();
+        parts_.describe(description, columns_.data());
+        compactor_.describe(description);
+        gate_.describe(description);
+        if constexpr (!std::is_void_v<T>) {
+            description.type = described_text::of(type_name<T>());
+        }
+        description.memory = memory_.data();
+        description.memory_size = memory_.size();
+        listing_.list();
     }
 
     /// The gate is closed.
@@ -498,11 +526,20 @@ private:
         parts_.watch.end_frame([this](const frame_notes<policy>& notes) { frames_.call(notes, parts_); });
     }
 
+    void note_guard(caller who) const noexcept {
+        if (parts_.lives.is_on()) {
+            gate_.note_maker(static_cast<std::uint64_t>(who));
+        }
+    }
+
     /// The gate is closed.
     void reset_alone(caller who) {
         auto* const keeper = std::exchange(parts_.keeper, nullptr); // nothing comes back
         destroy_all();
         parts_.keeper = keeper;
+        if (keeper != nullptr) {
+            keeper->miss_all();
+        }
         const std::uint32_t generation = next_generation();
         const bool used_up = generation + 1 > layout::last_generation;
         parts_.fresh_tag = layout::make_tag(id(), generation);
@@ -576,6 +613,7 @@ private:
     eraser<T, Config> eraser_{parts_, compactor_};
     hook_list<policy, const frame_notes<policy>&, const parts_type&> frames_;
     mutable access_gate<shard_type> gate_; // as a mutex would be
+    std::array<described_column, parts_type::column_count> columns_;
     pool_listing listing_{pool_listing::of<layout>(*this, id_.id(), name_.c_str())};
     std::uint64_t rewrites_ = 0; // see pool_cut
     scoped_hook floors_;         // lifts tags to them

@@ -37,7 +37,9 @@ recorded_life recorded_life_in(const pool_state<T, Config>& parts,
         layout::pool_id_of(tag) != layout::pool_id_of(parts.fresh_tag)) {
         return {};
     }
-    return recorded_life_of(parts.lives, parts.table.slot_of(handle), layout::generation_of(tag));
+    return recorded_life_of(
+        parts.lives, parts.table.slot_of(handle), layout::generation_of(tag),
+        [&parts](const life_record& record) { return recorded(record, parts.lives.frames_since(record)); });
 }
 
 /// What is known of a handle.

@@ -2,13 +2,15 @@
 #pragma once
 
 #include <handlepool/detail/base/config.hpp>
+#include <handlepool/detail/memory/described_pool.hpp>
 
 #include <cstdint>
 
 namespace handlepool::detail {
 
-/// A living pool, as a debugger finds it from the pool id of a handle; tools/debuggers/ reads this. Programs
-/// have its type from this header: a library without debug information will do.
+/// A living pool, as others find it from the pool id of a handle: debuggers, for which tools/debuggers/ reads
+/// this, and programs that read this one's memory, by its description. Programs have its type from this
+/// header: a library without debug information will do.
 struct living_pool {
     // The widths of its handles' parts, and its id.
     unsigned index_bits = 0;
@@ -22,6 +24,8 @@ struct living_pool {
     const void* core = nullptr;
     void (*function_of_type)() = nullptr;
 
+    described_pool description{};
+
     living_pool* next = nullptr;
     living_pool* previous = nullptr;
 };
@@ -33,7 +37,7 @@ HANDLEPOOL_EXPORT inline constinit living_pool* living_pools = nullptr;
 template <class Core>
 void function_of_type(const Core*) noexcept {}
 
-/// Lists a pool for its life. Any thread may list one at any time; they block each other briefly.
+/// Lists a pool for the rest of its life. Any thread may list one at any time; they block each other briefly.
 class HANDLEPOOL_EXPORT pool_listing {
 public:
     /// Describes a complete pool with handles of this layout; `name` must live as long as the listing.
@@ -48,14 +52,21 @@ public:
                 .function_of_type = reinterpret_cast<void (*)()>(&detail::function_of_type<Core>)};
     }
 
-    explicit pool_listing(const living_pool& pool) noexcept;
+    explicit pool_listing(const living_pool& pool) noexcept : pool_(pool) {}
     ~pool_listing();
 
     pool_listing(const pool_listing&) = delete;
     pool_listing& operator=(const pool_listing&) = delete;
 
+    /// To be filled before the pool is listed.
+    described_pool& description() noexcept { return pool_.description; }
+
+    /// Once.
+    void list() noexcept;
+
 private:
     living_pool pool_;
+    bool is_listed_ = false;
 };
 
 } // namespace handlepool::detail

@@ -56,15 +56,18 @@ HANDLEPOOL_EXPORT inline constinit std::atomic<bool> has_recorders{false};
 /// of a pool out of line: they give their return_address().
 class HANDLEPOOL_EXPORT caller_scope {
 public:
-    /// An address, unless an outer scope gives a site of the depot, which somebody has named.
+    /// An address, unless an outer scope is for all within it.
     static caller_scope within(std::uint64_t address) noexcept {
-        return caller_scope(
-            has_recorders.load(std::memory_order::relaxed) && (own_site() & is_depot_entry) == 0 ? address
-                                                                                                 : 0);
+        return caller_scope(has_recorders.load(std::memory_order::relaxed) && !is_for_all() ? address : 0,
+                            false);
     }
-    /// A site that stands before an outer one; none for 0.
-    explicit caller_scope(std::uint64_t site) noexcept
-        : is_on_(site != 0), outer_(is_on_ ? replace(site) : 0) {}
+    /// The same for all within it: for functions that call others which have such scopes.
+    static caller_scope for_all_within(std::uint64_t address) noexcept {
+        return caller_scope(has_recorders.load(std::memory_order::relaxed) && !is_for_all() ? address : 0,
+                            true);
+    }
+    /// A site that somebody has named, which stands before an outer one, for all within it; none for 0.
+    explicit caller_scope(std::uint64_t site) noexcept : caller_scope(site, true) {}
     ~caller_scope() {
         if (is_on_) {
             replace(outer_);
@@ -75,12 +78,20 @@ public:
     caller_scope& operator=(const caller_scope&) = delete;
 
 private:
-    static std::uint64_t own_site() noexcept;
+    struct scoped {
+        std::uint64_t site = 0;
+        bool is_for_all = false;
+    };
+
+    caller_scope(std::uint64_t site, bool is_for_all) noexcept
+        : is_on_(site != 0), outer_(is_on_ ? replace({site & site_mask, is_for_all}) : scoped()) {}
+
+    static bool is_for_all() noexcept;
     /// Returns the former one.
-    static std::uint64_t replace(std::uint64_t site) noexcept;
+    static scoped replace(scoped inner) noexcept;
 
     bool is_on_;
-    std::uint64_t outer_;
+    scoped outer_;
 };
 
 /// While it lives, its thread's actor is this one. Zero takes the thread's name anew.

@@ -4,6 +4,7 @@
 #include <handlepool/detail/base/config.hpp>
 #include <handlepool/detail/base/index_types.hpp>
 #include <handlepool/detail/memory/allocation_label.hpp>
+#include <handlepool/detail/memory/described_pool.hpp>
 #include <handlepool/detail/recorder/caller.hpp>
 #include <handlepool/detail/recorder/life_event.hpp>
 #include <handlepool/memory_use.hpp>
@@ -28,9 +29,7 @@ namespace handlepool::detail {
 /// which tells of the end of the old one, too. It comes later than what it gives out, and so a slow one may
 /// be overtaken by all lives of the ring; then a beginning is lost.
 ///
-/// Anyone may read at any time. The second word of a pair is mixed with the first, as in Hyatt and Mann's
-/// lockless transposition table (2002): halves of two records don't pass for one, because what comes out is
-/// no generation that anybody asks for.
+/// Anyone may read at any time: see life_record.
 template <class Policy>
 class life_recorder {
 public:
@@ -141,6 +140,16 @@ public:
         }
     }
 
+    /// For programs that read this one's memory.
+    void describe(described_pool& pool) const noexcept {
+        if (is_on()) {
+            pool.lives = {.first = lives_->data(), .stride = sizeof(life), .count = lives_->size()};
+            pool.lives_bits = lives_bits_;
+            pool.lives_frame = &frame_;
+            pool.last_reset = &last_reset_;
+        }
+    }
+
     memory_use memory() const noexcept { return is_on() ? lives_->memory() : memory_use(); }
 
 private:
@@ -167,34 +176,27 @@ private:
     }
 
     void write(entry& to, std::uint32_t generation, life_event event, caller who) noexcept {
-        const auto first = static_cast<std::uint64_t>(who);
-        to.who.store(first, std::memory_order::relaxed);
+        const life_record record{.generation = generation, .event = event, .frame = frame(), .who = who};
+        to.who.store(static_cast<std::uint64_t>(who), std::memory_order::relaxed);
         // (57) release: pairs with (58), for the word before it
-        to.stamp.store(life_record{.generation = generation, .event = event, .frame = frame()}.stamp() ^
-                           mixed(first),
-                       std::memory_order::release);
+        to.stamp.store(record.stamp(), std::memory_order::release);
     }
     std::optional<life_record> read(const entry& from, std::uint32_t generation) const noexcept {
         // (58) acquire: pairs with (57), so that who frees the slot afterwards, and then its next owner,
         // write these words later than who has ended the object
         const std::uint64_t stamp = from.stamp.load(std::memory_order::acquire);
         const std::uint64_t who = from.who.load(std::memory_order::relaxed);
-        const life_record found = life_record::of(stamp ^ mixed(who), caller{who});
+        const life_record found = life_record::of(who, stamp);
         return found.generation == generation ? std::optional(found) : std::nullopt;
     }
     /// If it is one of these generations.
     static void take_back(entry& one, std::uint32_t first_generation) noexcept {
         const std::uint64_t who = one.who.load(std::memory_order::relaxed);
-        life_record found =
-            life_record::of(one.stamp.load(std::memory_order::relaxed) ^ mixed(who), caller{who});
+        life_record found = life_record::of(who, one.stamp.load(std::memory_order::relaxed));
         if (found.generation >= first_generation && found.event != life_event::none) {
             found.is_undone = true;
-            one.stamp.store(found.stamp() ^ mixed(who), std::memory_order::relaxed);
+            one.stamp.store(found.stamp(), std::memory_order::relaxed);
         }
-    }
-    static std::uint64_t mixed(std::uint64_t word) noexcept {
-        const std::uint64_t product = word * 0x9e37'79b9'7f4a'7c15;
-        return product ^ product >> 32;
     }
 
     std::uint32_t frame() const noexcept { return frame_.load(std::memory_order::relaxed); }

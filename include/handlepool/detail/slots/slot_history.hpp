@@ -3,6 +3,7 @@
 
 #include <handlepool/detail/base/index_types.hpp>
 #include <handlepool/detail/memory/allocation_label.hpp>
+#include <handlepool/detail/memory/described_pool.hpp>
 #include <handlepool/memory_use.hpp>
 
 #include <atomic>
@@ -41,8 +42,13 @@ public:
     /// it yet. Only when it remembers.
     std::optional<std::uint32_t> frames_since_birth(slot_index slot, std::uint32_t tag,
                                                     std::uint64_t now) const noexcept {
-        const std::uint64_t birth = (*lives_)[raw(slot)].birth.load(std::memory_order::relaxed);
-        const std::uint64_t death = (*lives_)[raw(slot)].death.load(std::memory_order::relaxed);
+        const life& one = (*lives_)[raw(slot)];
+        return frames_since_birth(one.birth.load(std::memory_order::relaxed),
+                                  one.death.load(std::memory_order::relaxed), tag, now);
+    }
+    /// The same of what is kept of a slot.
+    static std::optional<std::uint32_t> frames_since_birth(std::uint64_t birth, std::uint64_t death,
+                                                           std::uint32_t tag, std::uint64_t now) noexcept {
         // One that died between the two tags was an earlier object of the slot. Never used, the slot has
         // stamps of tag 0, which is no object's.
         if (tag_of(birth) == 0 || tag_of(birth) > tag ||
@@ -55,7 +61,10 @@ public:
     /// that has not happened, or was another object's.
     std::optional<std::uint32_t> frames_since_death(slot_index slot, std::uint32_t tag,
                                                     std::uint64_t now) const noexcept {
-        const std::uint64_t death = (*lives_)[raw(slot)].death.load(std::memory_order::relaxed);
+        return frames_since_death((*lives_)[raw(slot)].death.load(std::memory_order::relaxed), tag, now);
+    }
+    static std::optional<std::uint32_t> frames_since_death(std::uint64_t death, std::uint32_t tag,
+                                                           std::uint64_t now) noexcept {
         return tag_of(death) == tag ? std::optional(frames_since(death, now)) : std::nullopt;
     }
 
@@ -63,6 +72,13 @@ public:
         if (remembers()) {
             lives_->discard();
         }
+    }
+
+    /// For programs that read this one's memory.
+    described_array described() const noexcept {
+        return remembers()
+                   ? described_array{.first = lives_->data(), .stride = sizeof(life), .count = lives_->size()}
+                   : described_array{};
     }
 
     memory_use memory() const noexcept { return remembers() ? lives_->memory() : memory_use(); }

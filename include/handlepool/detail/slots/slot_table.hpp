@@ -5,6 +5,7 @@
 #include <handlepool/detail/base/index_types.hpp>
 #include <handlepool/detail/base/least.hpp>
 #include <handlepool/detail/memory/allocation_label.hpp>
+#include <handlepool/detail/memory/described_pool.hpp>
 #include <handlepool/detail/slots/slot_lookup.hpp>
 #include <handlepool/handle.hpp>
 #include <handlepool/memory_use.hpp>
@@ -303,6 +304,11 @@ public:
         if (tag_relaxed(slot) < floor(slot)) {
             slots_[raw(slot)].tag.store(floor(slot), std::memory_order::relaxed); // the slot is freed later
         }
+    }
+
+    /// For programs that read this one's memory.
+    described_array described() const noexcept {
+        return {.first = slots_.data(), .stride = sizeof(entry), .count = slots_.size()};
     }
 
     void prefetch_slot(slot_index slot) const noexcept { prefetch(slots_.data(), raw(slot)); }

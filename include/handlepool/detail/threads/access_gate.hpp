@@ -4,6 +4,7 @@
 #include <handlepool/access_guard.hpp>
 #include <handlepool/detail/base/config.hpp>
 #include <handlepool/detail/base/throw_exception.hpp>
+#include <handlepool/detail/memory/described_pool.hpp>
 #include <handlepool/detail/threads/parent_gate.hpp>
 #include <handlepool/detail/threads/per_thread_table.hpp>
 #include <handlepool/error.hpp>
@@ -185,6 +186,9 @@ public:
     void step_aside() noexcept override {
         // (27) release: pairs with (23), for what the compaction did so far
         state_.store(gate_state::wanted, std::memory_order::release);
+        if (waiting_since_.load(std::memory_order::relaxed) == 0) {
+            waiting_since_.store(policy::now(), std::memory_order::relaxed);
+        }
     }
     void close_again() noexcept override {
         while (!close_unless_pinned()) {
@@ -194,6 +198,7 @@ public:
 
     void open() noexcept {
         compacting_thread_.store(nobody, std::memory_order::relaxed);
+        waiting_since_.store(0, std::memory_order::relaxed);
         // (27) release: pairs with (23) and (24), for what the compaction did
         state_.store(gate_state::open, std::memory_order::release);
     }
@@ -208,6 +213,17 @@ public:
             }
         }
         return false;
+    }
+
+    /// The calling thread, which has a guard: notes who made it.
+    void note_maker(std::uint64_t who) noexcept { pins_.mine()->note_maker(who, policy::now()); }
+
+    /// For programs that read this one's memory.
+    void describe(described_pool& pool) const noexcept {
+        pool.gate_state = &state_;
+        pool.compacting_thread = &compacting_thread_;
+        pool.closed_for = &closed_for_;
+        pool.waiting_since = &waiting_since_;
     }
 
     /// Returns whether a compaction runs, or waits for guards.
@@ -300,6 +316,7 @@ private:
         // (24) seq_cst: see (22)
         state_.store(gate_state::closed, std::memory_order::seq_cst);
         if (!pinned()) {
+            waiting_since_.store(0, std::memory_order::relaxed);
             return true;
         }
         step_aside();
@@ -320,6 +337,8 @@ private:
     // For messages.
     typename policy::template atomic<gate_use> closed_for_{gate_use::compaction};
     typename policy::template atomic<std::uint32_t> waiting_guards_{0};
+    // For readers of reports alone; 0 while the compaction does not wait for guards.
+    std::atomic<std::uint64_t> waiting_since_{0};
 };
 
 } // namespace handlepool::detail

@@ -3,6 +3,7 @@
 
 #include <handlepool/detail/base/config.hpp>
 #include <handlepool/detail/memory/allocation_label.hpp>
+#include <handlepool/detail/memory/described_pool.hpp>
 #include <handlepool/detail/memory/reversed_array.hpp>
 #include <handlepool/memory_use.hpp>
 
@@ -79,6 +80,13 @@ public:
         }
         return total;
     }
+
+    /// For programs that read this one's memory: a member of each entry, and count().
+    template <class Owner, class Member>
+    described_array described(Member Owner::* member) const noexcept {
+        return {.first = &(entries_[0].*member), .stride = entries_.stride(), .count = size()};
+    }
+    const void* address_of_count() const noexcept { return &count_; }
 
     memory_use memory() const noexcept { return entries_.memory(); }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <handlepool/detail/base/config.hpp>
+#include <handlepool/detail/memory/described_pool.hpp>
 
 #include <atomic>
 #include <cstdint>
@@ -37,6 +38,23 @@ public:
     /// The guards that live; one that has ended in another thread may still be counted.
     std::uint32_t guards() const noexcept { return count_.load(std::memory_order::relaxed); }
 
+    /// Its thread, which has just raised it: notes who made the guard, and when, unless it holds others, too.
+    void note_maker(std::uint64_t who, std::uint64_t now) noexcept {
+        if (guards() == 1) {
+            maker_.store(who, std::memory_order::relaxed);
+            since_.store(now, std::memory_order::relaxed);
+        }
+    }
+
+    /// For programs that read this one's memory.
+    template <class Table>
+    static void describe(const Table& pins, described_pool& pool) noexcept {
+        pool.guards = pins.described(&pin::count_);
+        pool.guard_makers = pins.described(&pin::maker_);
+        pool.guards_since = pins.described(&pin::since_);
+        pool.shard_count = pins.address_of_count();
+    }
+
     /// For per_thread_table: whether the thread with this index has entered it. Only that thread asks.
     bool is_entered() const noexcept { return entered_ != 0; }
     void enter(std::uint32_t) noexcept { entered_ = 1; }
@@ -44,6 +62,9 @@ public:
 private:
     typename Policy::template plain<std::uint32_t> entered_{0};
     typename Policy::template atomic<std::uint32_t> count_{0};
+    // For readers of reports alone, so they are no words of the protocol that a checker looks at.
+    std::atomic<std::uint64_t> maker_{0};
+    std::atomic<std::uint64_t> since_{0};
 };
 
 } // namespace handlepool::detail

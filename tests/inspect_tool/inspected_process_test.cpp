@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: MIT
+
+// Readers and the processes that they read, when one of them ends.
+
+#include <handlepool/pool.hpp>
+
+#include <gtest/gtest.h>
+#include <src/core/process/process_description.hpp>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <tests/support/message_of.hpp>
+#include <tools/inspect/report.hpp>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <cstdint>
+#include <functional>
+#include <new>
+#include <optional>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace handlepool::detail {
+
+extern process_description described_process;
+
+} // namespace handlepool::detail
+
+namespace handlepool::inspect_tool {
+namespace {
+
+struct ship {
+    std::uint64_t number = 0;
+};
+
+/// A child of fork, which runs a function and then waits to be killed, as it is with this object.
+class child {
+public:
+    explicit child(const std::function<void()>& run) {
+        int ready[2];
+        EXPECT_EQ(pipe(ready), 0);
+        process_ = fork();
+        if (process_ == 0) {
+#ifdef PR_SET_PTRACER
+            prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
+#endif
+            run();
+            const char byte = 0;
+            static_cast<void>(!write(ready[1], &byte, 1));
+            while (true) {
+                pause();
+            }
+        }
+        char byte = 0;
+        EXPECT_EQ(::read(ready[0], &byte, 1), 1);
+        close(ready[0]);
+        close(ready[1]);
+    }
+    ~child() { end(); }
+
+    child(const child&) = delete;
+    child& operator=(const child&) = delete;
+
+    int process() const noexcept { return process_; }
+    void end() {
+        if (process_ != 0) {
+            kill(process_, SIGKILL);
+            waitpid(process_, nullptr, 0);
+            process_ = 0;
+        }
+    }
+
+private:
+    pid_t process_ = 0;
+};
+
+pool_counts counts_of(int process) {
+    const auto program = inspected_program::in_process(process).at(0);
+    return inspected_pool(program, program.pools().at(0)).counts();
+}
+
+TEST(inspected_process, is_a_child_of_fork_with_pools_of_its_own) {
+    pool<ship> ships({.name = "ships", .capacity = 100});
+    ships.emplace();
+    const child other([&] {
+        ships.emplace();
+        ships.emplace();
+        ships.compact();
+    });
+    ships.emplace();
+    EXPECT_EQ(counts_of(other.process()).alive, 3U);
+    EXPECT_EQ(counts_of(other.process()).frames, 1U);
+    EXPECT_EQ(counts_of(getpid()).alive, 2U);
+    EXPECT_EQ(counts_of(getpid()).frames, 0U);
+}
+
+TEST(inspected_process, may_be_stopped) {
+    const child other([] { (new pool<ship>({.name = "ships", .capacity = 100}))->emplace(); });
+    kill(other.process(), SIGSTOP);
+    EXPECT_EQ(counts_of(other.process()).alive, 1U);
+}
+
+TEST(inspected_process, of_another_version_is_refused) {
+    const child other([] { detail::described_process.version = 77; });
+    EXPECT_EQ(
+        test::message_of<process_unreadable>([&] { inspected_program::in_process(other.process()); }),
+        "process " + std::to_string(other.process()) +
+            " has pools of another version of the library: its description has version 77 and addresses of 8 "
+            "bytes, and this program reads version 1 with addresses of 8");
+}
+
+// What only looks like a description, because it is a copy of one, is none.
+alignas(64) detail::process_description copy_of_description = detail::described_process;
+
+TEST(inspected_process, has_one_description_whatever_looks_like_it) {
+    copy_of_description = detail::described_process;
+    copy_of_description.version = 99;
+    EXPECT_EQ(inspected_program::in_process(getpid()).size(), 1U);
+}
+
+TEST(inspected_process, that_has_ended_is_reported) {
+    std::optional<child> other(std::in_place, [] { new pool<ship>({.name = "ships", .capacity = 100}); });
+    const int process = other->process();
+    const auto program = inspected_program::in_process(process).at(0);
+    const inspected_pool ships(program, program.pools().at(0));
+    other.reset();
+    const std::string gone = "there is no process " + std::to_string(process) + " any more";
+    EXPECT_EQ(test::message_of<process_unreadable>([&] { inspected_program::in_process(process); }), gone);
+    EXPECT_EQ(test::message_of<process_unreadable>([&] { program.pools(); }), gone);
+    EXPECT_EQ(test::message_of<process_unreadable>([&] { ships.counts(); }), gone);
+    EXPECT_EQ(test::message_of<process_unreadable>([&] { ships.gate(); }), gone);
+    EXPECT_EQ(test::message_of<process_unreadable>([&] { look(program, wishes()); }), gone);
+}
+
+TEST(inspected_process, whose_list_is_stopped_amid_a_change_is_reported) {
+    const child other([] {
+        const_cast<std::atomic<std::uint64_t>*>(detail::described_process.list_changes)->fetch_add(1);
+    });
+    const auto program = inspected_program::in_process(other.process()).at(0);
+    EXPECT_EQ(test::message_of<process_unreadable>([&] { program.pools(); }),
+              "the pools of process " + std::to_string(other.process()) +
+                  " can't be listed: it makes and ends pools all the time, or was stopped while it did");
+}
+
+TEST(inspected_process, without_the_pool_that_is_asked_for_is_reported) {
+    const pool<ship> ships({.name = "ships", .capacity = 100});
+    const pool<ship> boats({.name = "boats", .capacity = 100});
+    const auto program = inspected_program::in_process(getpid()).at(0);
+    EXPECT_EQ(test::message_of<std::runtime_error>([&] { look(program, {.seconds = 0, .pool = "cars"}); }),
+              "process " + std::to_string(getpid()) + " has no pool 'cars'; it has ships, boats");
+}
+
+// Readers are killed at any moment, a thousand of them, while this process works: it notices nothing.
+TEST(inspected_process, does_not_notice_readers_that_are_killed) {
+    pool<ship> ships({.name = "ships", .capacity = 2000, .record_lives = 2});
+    std::atomic<bool> ends{false};
+    std::uint64_t frames = 0;
+    std::uint64_t wrong = 0;
+    std::jthread working([&] {
+        std::vector<handle<ship>> mine;
+        for (; !ends; ++frames) {
+            for (std::uint64_t i = 0; i != 50; ++i) {
+                mine.push_back(ships.emplace(ship{frames + i}));
+            }
+            ships.compact();
+            for (std::uint64_t i = 0; i != mine.size(); ++i) {
+                const ship* const found = ships.find(mine[i]);
+                wrong += found == nullptr || found->number != frames + i ? 1U : 0U;
+            }
+            wrong += ships.erase(mine) == mine.size() ? 0U : 1U;
+            mine.clear();
+            std::this_thread::sleep_for(std::chrono::microseconds(100));
+        }
+    });
+    const int parent = getpid();
+    std::mt19937 random(3);
+    for (int i = 0; i != 1000; ++i) {
+        const pid_t reader = fork();
+        if (reader == 0) {
+            // No more of the parent's memory than this: another thread may have been anywhere in it.
+            while (true) {
+                const auto program = inspected_program::in_process(parent).at(0);
+                static_cast<void>(look(program, {.seconds = 0, .pool = "ships", .most = 2}));
+            }
+        }
+        ASSERT_GT(reader, 0);
+        std::this_thread::sleep_for(std::chrono::microseconds(random() % 3000));
+        kill(reader, SIGKILL);
+        int status = 0;
+        ASSERT_EQ(waitpid(reader, &status, 0), reader);
+        ASSERT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    }
+    ends = true;
+    working.join();
+    EXPECT_EQ(wrong, 0U);
+    EXPECT_GT(frames, 1000U);
+}
+
+} // namespace
+} // namespace handlepool::inspect_tool

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+#include "../process_memory.hpp"
+
+namespace handlepool::inspect_tool {
+
+namespace {
+
+[[noreturn]] void refuse() {
+    throw process_unreadable("the memory of other programs is read on Linux only");
+}
+
+} // namespace
+
+void process_memory::read(std::uint64_t, std::span<std::byte>) const {
+    refuse();
+}
+std::vector<data_range> data_ranges(int) {
+    refuse();
+}
+std::string place_in_module(int, std::uint64_t) {
+    refuse();
+}
+std::vector<int> readable_processes() {
+    refuse();
+}
+std::string program_name(int) {
+    refuse();
+}
+std::string thread_name(int, std::uint32_t) {
+    refuse();
+}
+std::uint64_t resident_bytes(int, std::uint64_t, std::uint64_t) {
+    refuse();
+}
+std::uint64_t now() noexcept {
+    return 0;
+}
+
+} // namespace handlepool::inspect_tool

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: MIT
+#include "inspected_pool.hpp"
+
+#include <handlepool/detail/recorder/recorded_event.hpp>
+#include <handlepool/detail/slots/slot_history.hpp>
+#include <handlepool/detail/threads/parent_gate.hpp>
+#include <handlepool/policy.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <utility>
+
+namespace handlepool::inspect_tool {
+
+namespace {
+
+using detail::described_array;
+using detail::life_record;
+
+using history_type = detail::slot_history<default_policy>;
+
+constexpr std::size_t slots_at_once = std::size_t{1} << 14;
+
+std::uint64_t address_in(const described_array& array, std::uint64_t position) noexcept {
+    return reinterpret_cast<std::uintptr_t>(array.first) +
+           static_cast<std::uint64_t>(array.stride) * position; // modulo 2^64, if it is negative
+}
+
+std::uint64_t difference(std::uint64_t more, std::uint64_t less) noexcept {
+    return more > less ? more - less : 0;
+}
+
+/// The words of a life, as life_recorder keeps them.
+struct life_words {
+    std::array<std::uint64_t, 2> beginning;
+    std::array<std::uint64_t, 2> end;
+};
+
+} // namespace
+
+inspected_pool::inspected_pool(const inspected_program& program, const detail::living_pool& listed)
+    : program_(program),
+      memory_(program.memory()),
+      listed_(listed),
+      name_(memory_.read_string(listed.name)),
+      type_(memory_.read_text(listed_.description.type.first, listed_.description.type.size)),
+      columns_(memory_.read_array<detail::described_column>(
+          reinterpret_cast<std::uintptr_t>(listed_.description.columns),
+          static_cast<std::size_t>(std::min<std::uint64_t>(listed_.description.column_count, 1000)))) {}
+
+std::uint64_t inspected_pool::object_bytes() const noexcept {
+    std::uint64_t bytes = 0;
+    for (const detail::described_column& each : columns_) {
+        bytes += static_cast<std::uint64_t>(each.elements.stride);
+    }
+    return bytes;
+}
+
+// ---- Handles
+
+std::uint64_t inspected_pool::index_of(std::uint64_t handle) const noexcept {
+    return handle & ((std::uint64_t{1} << listed_.index_bits) - 1);
+}
+std::uint32_t inspected_pool::tag_of(std::uint64_t handle) const noexcept {
+    const unsigned tag_bits = listed_.generation_bits + listed_.pool_id_bits;
+    return static_cast<std::uint32_t>(handle >> listed_.index_bits & ((std::uint64_t{1} << tag_bits) - 1));
+}
+std::uint32_t inspected_pool::generation_of(std::uint32_t tag) const noexcept {
+    return tag & static_cast<std::uint32_t>((std::uint64_t{1} << listed_.generation_bits) - 1);
+}
+
+bool inspected_pool::may_be_of(std::uint64_t handle) const noexcept {
+    return std::uint64_t{tag_of(handle)} >> listed_.generation_bits == id();
+}
+
+inspected_pool::slot_words inspected_pool::slot_at(std::uint64_t index) const {
+    return memory_.read<slot_words>(address_in(listed_.description.slot_table, index));
+}
+
+std::uint64_t inspected_pool::slots_in_service() const {
+    // A page at a time: what was never used has no memory, and gets none by this.
+    constexpr std::uint64_t page = 4096 / sizeof(slot_words);
+    const std::uint64_t most_unused = listed_.description.capacity / 8 + // which threads hold, at the most
+                                      memory_.read<std::uint32_t>(listed_.description.shard_count);
+    const std::uint64_t size = listed_.description.slot_table.count;
+    std::uint64_t last = 0;
+    for (std::uint64_t first = 0; first < size && first <= last + most_unused; first += page) {
+        const auto count = static_cast<std::size_t>(std::min(page, size - first));
+        const auto slots =
+            memory_.read_array<slot_words>(address_in(listed_.description.slot_table, first), count);
+        for (std::size_t i = 0; i != count; ++i) {
+            last = slots[i].tag != 0 || slots[i].location != 0 ? first + i + 1 : last;
+        }
+    }
+    return last;
+}
+
+bool inspected_pool::is_alive(std::uint64_t handle) const {
+    const std::uint64_t index = index_of(handle);
+    return may_be_of(handle) && tag_of(handle) % 2 != 0 && index < listed_.description.slot_table.count &&
+           slot_at(index).tag == tag_of(handle);
+}
+
+// ---- Counts
+
+template <class Value>
+std::uint64_t inspected_pool::sum_of(const described_array& counters) const {
+    const auto last = memory_.read<std::uint32_t>(listed_.description.shard_count);
+    std::uint64_t sum = 0;
+    for (std::uint64_t i = 0; i < std::min<std::uint64_t>(last, counters.count); ++i) {
+        sum += memory_.read<Value>(address_in(counters, i));
+    }
+    return sum;
+}
+
+pool_counts inspected_pool::counts() const {
+    pool_counts now;
+    now.at = inspect_tool::now();
+    // Erased first, as in the pool's own size(): what happens meanwhile makes the result too large rather
+    // than too small.
+    now.erased = sum_of<std::uint64_t>(listed_.description.erased) +
+                 memory_.read<std::uint64_t>(listed_.description.erased_without_shard);
+    now.destroyed = memory_.read<std::uint64_t>(listed_.description.objects_destroyed);
+    const auto left_nursery = memory_.read<std::uint64_t>(listed_.description.objects_that_left_nursery);
+    now.created = sum_of<std::uint64_t>(listed_.description.created);
+    now.alive = difference(now.created, now.erased);
+    now.newborn = difference(now.created, left_nursery);
+    now.waiting_removals = difference(now.created, now.alive + now.destroyed);
+    now.dense = is_stable() ? difference(left_nursery, now.destroyed)
+                            : memory_.read<std::uint32_t>(listed_.description.dense_size);
+    now.compaction_nanoseconds = memory_.read<std::uint64_t>(listed_.description.compaction_nanoseconds);
+    now.frames = memory_.read<std::uint64_t>(listed_.description.frames);
+    now.bytes_resident =
+        resident_bytes(memory_.process(), reinterpret_cast<std::uintptr_t>(listed_.description.memory),
+                       listed_.description.memory_size);
+    return now;
+}
+
+gate_view inspected_pool::gate() const {
+    gate_view found;
+    const std::uint64_t now = inspect_tool::now();
+    const auto state = memory_.read<std::uint32_t>(listed_.description.gate_state);
+    found.is = state == 0   ? gate_view::state::open
+               : state == 1 ? gate_view::state::waiting
+                            : gate_view::state::closed;
+    found.is_exclusive =
+        memory_.read<detail::gate_use>(listed_.description.closed_for) == detail::gate_use::exclusive_access;
+    if (found.is != gate_view::state::open) {
+        found.thread =
+            program_.thread_with_number(memory_.read<std::uint32_t>(listed_.description.compacting_thread));
+    }
+    if (const auto since = memory_.read<std::uint64_t>(listed_.description.waiting_since); since != 0) {
+        found.nanoseconds = difference(now, since);
+    }
+    const auto last = memory_.read<std::uint32_t>(listed_.description.shard_count);
+    for (std::uint32_t i = 0; i < last && i < listed_.description.guards.count; ++i) {
+        const auto count = memory_.read<std::uint32_t>(address_in(listed_.description.guards, i));
+        if (count == 0) {
+            continue;
+        }
+        held_guards one{.thread_number = i, .thread = program_.thread_with_number(i), .count = count};
+        const auto since = memory_.read<std::uint64_t>(address_in(listed_.description.guards_since, i));
+        if (since != 0) {
+            one.nanoseconds = difference(now, since);
+            one.maker = program_.maker_of(
+                memory_.read<std::uint64_t>(address_in(listed_.description.guard_makers, i)));
+        }
+        found.guards.push_back(std::move(one));
+    }
+    return found;
+}
+
+// ---- Lives
+
+std::uint32_t inspected_pool::frames_since(const life_record& record, std::uint32_t now) const noexcept {
+    return (now - record.frame) & life_record::frame_mask;
+}
+
+void inspected_pool::for_each_living(const std::function<void(const living_object&)>& visit) const {
+    const std::uint64_t last = slots_in_service();
+    const std::uint64_t lanes = std::uint64_t{1} << listed_.description.lives_bits;
+    for (std::uint64_t first = 0; first < last; first += slots_at_once) {
+        const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(slots_at_once, last - first));
+        std::vector<life_words> lives;
+        std::vector<std::array<std::uint64_t, 2>> history;
+        const auto slots =
+            memory_.read_array<slot_words>(address_in(listed_.description.slot_table, first), count);
+        std::uint32_t recorder_frame = 0;
+        std::uint64_t frames = 0;
+        if (records_lives()) {
+            lives = memory_.read_array<life_words>(address_in(listed_.description.lives, first * lanes),
+                                                   count * lanes);
+            recorder_frame = memory_.read<std::uint32_t>(listed_.description.lives_frame);
+        }
+        if (listed_.description.history.first != nullptr) {
+            history = memory_.read_array<std::array<std::uint64_t, 2>>(
+                address_in(listed_.description.history, first), count);
+            frames = memory_.read<std::uint64_t>(listed_.description.frames);
+        }
+        for (std::size_t i = 0; i != count; ++i) {
+            const std::uint32_t tag = slots[i].tag;
+            if (tag % 2 == 0) {
+                continue;
+            }
+            living_object one{.handle = std::uint64_t{tag} << listed_.index_bits | (first + i),
+                              .index = first + i,
+                              .generation = generation_of(tag)};
+            if (records_lives()) {
+                const auto& words = lives[i * lanes + (one.generation >> 1 & (lanes - 1))].beginning;
+                const life_record record = life_record::of(words[0], words[1]);
+                if (record.generation == one.generation) {
+                    one.beginning = record;
+                    one.age = frames_since(record, recorder_frame);
+                }
+            } else if (!history.empty()) {
+                // What no compaction has seen yet has been born in this frame.
+                one.age =
+                    history_type::frames_since_birth(history[i][0], history[i][1], tag, frames).value_or(0);
+            }
+            visit(one);
+        }
+    }
+}
+
+std::optional<life_record> inspected_pool::record_at(std::uint64_t address, std::uint32_t generation) const {
+    const auto read = memory_.read<std::array<std::uint64_t, 2>>(address);
+    const life_record found = life_record::of(read[0], read[1]);
+    return found.generation == generation && found.event != life_event::none ? std::optional(found)
+                                                                             : std::nullopt;
+}
+
+std::optional<life_record> inspected_pool::beginning(detail::slot_index slot,
+                                                     std::uint32_t generation) const {
+    return record_at(address_of_life(slot, generation) + offsetof(life_words, beginning), generation);
+}
+std::optional<life_record> inspected_pool::end(detail::slot_index slot, std::uint32_t generation) const {
+    return record_at(address_of_life(slot, generation) + offsetof(life_words, end), generation);
+}
+
+std::uint64_t inspected_pool::address_of_life(detail::slot_index slot,
+                                              std::uint32_t generation) const noexcept {
+    const std::uint64_t lanes = std::uint64_t{1} << listed_.description.lives_bits;
+    return address_in(listed_.description.lives, raw(slot) * lanes + (generation >> 1 & (lanes - 1)));
+}
+
+std::string inspected_pool::describe(std::uint64_t handle) const {
+    const std::uint64_t index = index_of(handle);
+    const std::uint32_t tag = tag_of(handle);
+    const auto first_tag = memory_.read<std::uint32_t>(listed_.description.first_tag);
+    detail::handle_report report{
+        .null = handle == 0,
+        .index = index,
+        .generation = generation_of(tag),
+        .pool_id = static_cast<std::uint32_t>(std::uint64_t{tag} >> listed_.generation_bits),
+        .own_pool_id = id(),
+        .first_generation = generation_of(first_tag),
+        .slots_in_service = slots_in_service()};
+    if (index < listed_.description.slot_table.count) {
+        // As in slot_table.
+        const slot_words words = slot_at(index);
+        report.slot_generation = generation_of(words.tag);
+        report.cancelled = words.tag == tag + 1 && words.location == raw(detail::location::nowhere);
+        report.reserved = may_be_of(handle) && tag % 2 != 0 && words.tag % 2 == 0 &&
+                          words.location == (raw(detail::location::first_no_place) | tag >> 1);
+        if (records_lives()) {
+            const auto now = memory_.read<std::uint32_t>(listed_.description.lives_frame);
+            const auto tell = [&](const life_record& record) {
+                return program_.event_of(record, frames_since(record, now));
+            };
+            report.life = detail::recorded_life_of(
+                *this, detail::slot_index{static_cast<std::uint32_t>(index)}, report.generation, tell);
+            if (const auto reset = record_at(reinterpret_cast<std::uintptr_t>(listed_.description.last_reset),
+                                             report.first_generation)) {
+                report.last_reset = tell(*reset);
+            }
+        }
+        if (listed_.description.history.first != nullptr) {
+            const auto stamps =
+                memory_.read<std::array<std::uint64_t, 2>>(address_in(listed_.description.history, index));
+            const auto now = memory_.read<std::uint64_t>(listed_.description.frames);
+            report.frames_since_birth =
+                history_type::frames_since_birth(stamps[0], stamps[1], tag, now).value_or(0);
+            report.frames_since_death = history_type::frames_since_death(stamps[1], tag, now).value_or(0);
+        }
+    }
+    return detail::describe_handle(name_, is_alive(handle), report);
+}
+
+std::optional<object_copy> inspected_pool::copy(std::uint64_t handle) const {
+    constexpr int most_tries = 1000;
+    for (int i = 0; i != most_tries && is_alive(handle); ++i) {
+        const auto frames = memory_.read<std::uint64_t>(listed_.description.frames);
+        const auto gate = memory_.read<std::uint32_t>(listed_.description.gate_state);
+        const slot_words before = slot_at(index_of(handle));
+        if (before.location >= columns_.front().elements.count) {
+            continue; // it is just being made
+        }
+        object_copy made{.location = before.location,
+                         .is_dense = before.location < listed_.description.dense_positions};
+        for (const detail::described_column& each : columns_) {
+            const auto bytes = memory_.read_array<std::byte>(address_in(each.elements, before.location),
+                                                             static_cast<std::size_t>(each.elements.stride));
+            made.bytes.insert(made.bytes.end(), bytes.begin(), bytes.end());
+        }
+        // Nothing moves while the gate is open; and what a compaction moves, it moves to another location.
+        const slot_words after = slot_at(index_of(handle));
+        const bool has_rested = gate != 2 &&
+                                memory_.read<std::uint32_t>(listed_.description.gate_state) != 2 &&
+                                memory_.read<std::uint64_t>(listed_.description.frames) == frames;
+        if (after.tag == before.tag && after.location == before.location && (is_stable() || has_rested)) {
+            return made;
+        }
+    }
+    return std::nullopt;
+}
+
+} // namespace handlepool::inspect_tool

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "inspected_program.hpp"
+
+#include <handlepool/detail/base/index_types.hpp>
+#include <handlepool/detail/pool/handle_report.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace handlepool::inspect_tool {
+
+/// Numbers of a pool at a moment, each right by itself.
+struct pool_counts {
+    std::uint64_t alive = 0;
+    std::uint64_t dense = 0;
+    std::uint64_t newborn = 0;
+    std::uint64_t waiting_removals = 0;
+    std::uint64_t created = 0; ///< ever, as the next five
+    std::uint64_t erased = 0;
+    std::uint64_t destroyed = 0;
+    std::uint64_t frames = 0;
+    std::uint64_t compaction_nanoseconds = 0; ///< of all frames
+    std::uint64_t bytes_resident = 0;
+    std::uint64_t at = 0; ///< nanoseconds of the clock
+};
+
+/// A thread's guards of a pool.
+struct held_guards {
+    std::uint32_t thread_number = 0; ///< the library's
+    std::string thread;              ///< its name, if known
+    std::uint32_t count = 0;
+    // Of the first of them, if the pool records lives.
+    std::optional<std::uint64_t> nanoseconds = std::nullopt;
+    std::optional<recorded_event> maker = std::nullopt;
+};
+
+/// Who keeps others from the pool.
+struct gate_view {
+    enum class state : std::uint32_t { open, waiting, closed };
+    state is = state::open;
+    bool is_exclusive = false;     ///< not a compaction, but exclusive access
+    std::string thread;            ///< who compacts, or has it alone
+    std::uint64_t nanoseconds = 0; ///< for which a compaction has waited for guards
+    std::vector<held_guards> guards;
+};
+
+/// An object that lives.
+struct living_object {
+    std::uint64_t handle = 0;
+    std::uint64_t index = 0;
+    std::uint32_t generation = 0;
+    std::optional<std::uint32_t> age = std::nullopt; ///< in frames, if the pool remembers or records it
+    std::optional<detail::life_record> beginning = std::nullopt; ///< if the pool records it
+};
+
+/// Where a handle's object is, and its bytes; of rows, those of each column one after the other.
+struct object_copy {
+    std::uint32_t location = 0;
+    bool is_dense = false;
+    std::vector<std::byte> bytes = {};
+};
+
+/// A pool of another program. Throws process_unreadable, or memory_gone when the pool has ended.
+class inspected_pool {
+public:
+    inspected_pool(const inspected_program& program, const detail::living_pool& listed);
+
+    const std::string& name() const noexcept { return name_; }
+    const std::string& type() const noexcept { return type_; }
+    std::uint32_t id() const noexcept { return listed_.id; }
+    std::uint64_t capacity() const noexcept { return listed_.description.capacity; }
+    std::uint64_t object_bytes() const noexcept; ///< of a row, in all columns
+    bool is_stable() const noexcept { return listed_.description.dense_positions == 0; }
+    bool records_lives() const noexcept { return listed_.description.lives.first != nullptr; }
+    bool knows_ages() const noexcept {
+        return records_lives() || listed_.description.history.first != nullptr;
+    }
+    /// Whether a handle's value has this pool's id and no bits that its layout leaves out.
+    bool may_be_of(std::uint64_t handle) const noexcept;
+
+    pool_counts counts() const;
+    gate_view gate() const;
+
+    /// Calls `visit` for each object that lives when its slot is looked at. Linear in the slots ever used.
+    void for_each_living(const std::function<void(const living_object&)>& visit) const;
+
+    /// "ships #1021 generation 7: erased 3 frames ago by thread ..." as the pool's describe() says it.
+    std::string describe(std::uint64_t handle) const;
+    bool is_alive(std::uint64_t handle) const;
+    /// The bytes of a living object, of one place in which it was while they were read; the program may have
+    /// written some of them meanwhile. Nothing if it does not live, or moves all the time.
+    std::optional<object_copy> copy(std::uint64_t handle) const;
+
+    // What is recorded of a slot's life with this generation; only if it records lives.
+    std::optional<detail::life_record> beginning(detail::slot_index slot, std::uint32_t generation) const;
+    std::optional<detail::life_record> end(detail::slot_index slot, std::uint32_t generation) const;
+
+private:
+    struct slot_words {
+        std::uint32_t tag;
+        std::uint32_t location;
+    };
+
+    template <class Value>
+    std::uint64_t sum_of(const detail::described_array& counters) const;
+    slot_words slot_at(std::uint64_t index) const;
+    /// How many slots were ever used, as far as it shows.
+    std::uint64_t slots_in_service() const;
+    std::optional<detail::life_record> record_at(std::uint64_t address, std::uint32_t generation) const;
+    std::uint64_t address_of_life(detail::slot_index slot, std::uint32_t generation) const noexcept;
+    std::uint32_t frames_since(const detail::life_record& record, std::uint32_t now) const noexcept;
+
+    std::uint64_t index_of(std::uint64_t handle) const noexcept;
+    std::uint32_t tag_of(std::uint64_t handle) const noexcept;
+    std::uint32_t generation_of(std::uint32_t tag) const noexcept;
+
+    const inspected_program& program_;
+    const process_memory& memory_;
+    detail::living_pool listed_;
+    std::string name_;
+    std::string type_;
+    std::vector<detail::described_column> columns_;
+};
+
+} // namespace handlepool::inspect_tool

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: MIT
+#include "inspected_program.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <iterator>
+#include <string_view>
+#include <thread>
+
+namespace handlepool::inspect_tool {
+
+namespace {
+
+using detail::living_pool;
+using detail::process_description;
+
+constexpr std::size_t most_pools = 100'000;
+
+std::uint64_t address_of(const void* pointer) noexcept {
+    return reinterpret_cast<std::uintptr_t>(pointer);
+}
+
+/// Where descriptions are in a range of data. They lie at multiples of their alignment.
+std::vector<std::uint64_t> find_descriptions(const process_memory& memory, const data_range& range) {
+    constexpr std::string_view mark = process_description::mark_text;
+    std::vector<std::uint64_t> found;
+    std::vector<std::byte> bytes(std::size_t{1} << 20);
+    for (std::uint64_t at = range.first; at < range.last; at += bytes.size()) {
+        bytes.resize(static_cast<std::size_t>(std::min<std::uint64_t>(bytes.size(), range.last - at)));
+        try {
+            memory.read(at, bytes);
+        } catch (const memory_gone&) { // the module has ended, or the file
+            break;
+        }
+        for (std::size_t offset = 0; offset + sizeof(process_description) <= bytes.size();
+             offset += alignof(process_description)) {
+            const auto* const text = reinterpret_cast<const char*>(bytes.data() + offset);
+            if (std::string_view(text, mark.size()) == mark) {
+                found.push_back(at + offset);
+            }
+        }
+    }
+    return found;
+}
+
+void require_known(const process_description& description, int process) {
+    if (description.version != process_description::current_version ||
+        description.address_bytes != sizeof(void*)) {
+        throw process_unreadable(fmt::format(
+            "process {} has pools of another version of the library: its description has version {} and "
+            "addresses of {} bytes, and this program reads version {} with addresses of {}",
+            process, description.version, description.address_bytes, process_description::current_version,
+            sizeof(void*)));
+    }
+}
+
+// As in src/core/recorder/depots.cpp.
+constexpr std::uint64_t is_text = std::uint64_t{1} << 63;
+constexpr std::size_t thread_chars = 32;
+
+std::string text_in(const std::vector<std::uint64_t>& entry, std::size_t first, std::size_t last) {
+    const auto* const chars = reinterpret_cast<const char*>(entry.data() + 1);
+    return {chars + first, std::find(chars + first, chars + last, '\0')};
+}
+
+} // namespace
+
+std::vector<inspected_program> inspected_program::in_process(int process) {
+    const process_memory memory(process);
+    std::vector<inspected_program> found;
+    for (const data_range& range : data_ranges(process)) {
+        for (const std::uint64_t address : find_descriptions(memory, range)) {
+            const auto description = memory.read<process_description>(address);
+            if (address_of(description.self) == address) {
+                require_known(description, process);
+                found.push_back(inspected_program(memory, description));
+            }
+        }
+    }
+    return found;
+}
+
+std::vector<living_pool> inspected_program::pools() const {
+    constexpr int most_tries = 200;
+    for (int i = 0; i != most_tries; ++i) {
+        if (auto found = try_to_list()) {
+            std::ranges::reverse(*found); // the last one is the first of the list
+            return std::move(*found);
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    throw process_unreadable(
+        fmt::format("the pools of process {} can't be listed: it makes and ends pools all the time, or was "
+                    "stopped while it did",
+                    process()));
+}
+
+std::optional<std::vector<living_pool>> inspected_program::try_to_list() const {
+    const auto changes = memory_.read<std::uint64_t>(description_.list_changes);
+    if (changes % 2 != 0) {
+        return std::nullopt;
+    }
+    std::vector<living_pool> found;
+    try {
+        for (auto at = memory_.read<const living_pool*>(description_.living_pools);
+             at != nullptr && found.size() != most_pools; at = found.back().next) {
+            found.push_back(memory_.read<living_pool>(at));
+        }
+    } catch (const memory_gone&) {
+        return std::nullopt;
+    }
+    if (memory_.read<std::uint64_t>(description_.list_changes) != changes) {
+        return std::nullopt;
+    }
+    return found;
+}
+
+std::string inspected_program::thread_with_number(std::uint32_t number) const {
+    if (number >= description_.thread_count) {
+        return {};
+    }
+    const auto thread = memory_.read<std::uint32_t>(description_.threads + number);
+    return thread_name(process(), thread);
+}
+
+std::optional<std::vector<std::uint64_t>> inspected_program::entry_of(const detail::listed_depot* depot,
+                                                                      std::uint64_t number) const {
+    constexpr std::size_t words = 16;
+    const auto where = memory_.read<detail::listed_depot>(depot);
+    if (where.entries == nullptr || number == 0) {
+        return std::nullopt;
+    }
+    return memory_.read_array<std::uint64_t>(address_of(where.entries) + number * where.entry_size, words);
+}
+
+call_site inspected_program::site_of(std::uint64_t site) const {
+    if ((site & detail::is_depot_entry) == 0) {
+        return call_site(site);
+    }
+    const auto entry = entry_of(description_.sites, site & 0xffff'ffff);
+    if (!entry) {
+        return {};
+    }
+    if ((entry->front() & is_text) != 0) {
+        return call_site::named(text_in(*entry, 0, (entry->size() - 1) * sizeof(entry->front())));
+    }
+    detail::word_depot::value_type stack{};
+    std::ranges::copy(*entry, stack.begin());
+    return call_site(detail::site_of_value(stack));
+}
+
+recorded_event inspected_program::maker_of(std::uint64_t word) const {
+    const auto who = static_cast<detail::caller>(word);
+    recorded_event made;
+    made.site = site_of(detail::site_of(who));
+    if (const auto actor = entry_of(description_.actors, detail::actor_of(who))) {
+        made.thread = text_in(*actor, 0, thread_chars);
+        made.task = text_in(*actor, thread_chars, (actor->size() - 1) * sizeof(actor->front()));
+    }
+    return made;
+}
+
+recorded_event inspected_program::event_of(const detail::life_record& record,
+                                           std::uint32_t frames_ago) const {
+    recorded_event found = maker_of(static_cast<std::uint64_t>(record.who));
+    found.event = record.event;
+    found.frames_ago = frames_ago;
+    found.is_undone = record.is_undone;
+    return found;
+}
+
+} // namespace handlepool::inspect_tool

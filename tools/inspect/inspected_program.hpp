@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "process_memory.hpp"
+
+#include <handlepool/call_site.hpp>
+#include <handlepool/recorded_life.hpp>
+
+#include <src/core/process/process_description.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace handlepool::inspect_tool {
+
+/// A running program with pools, as its description says; of a process with several copies of the library,
+/// one for each.
+class inspected_program {
+public:
+    /// The program in a process, and none if it has no pools' library. Throws process_unreadable, also if the
+    /// description is one of another version.
+    static std::vector<inspected_program> in_process(int process);
+
+    const process_memory& memory() const noexcept { return memory_; }
+    int process() const noexcept { return memory_.process(); }
+    std::string name() const { return program_name(process()); }
+
+    /// The pools that live, the first one first. Throws process_unreadable when it does not come to a rest.
+    std::vector<detail::living_pool> pools() const;
+
+    /// The name of the thread with this number of the library's, as the system knows it: "physics"; empty if
+    /// that is not known.
+    std::string thread_with_number(std::uint32_t number) const;
+
+    /// What a record says, for this program: its sites have names here, too.
+    recorded_event event_of(const detail::life_record& record, std::uint32_t frames_ago) const;
+    /// Who has called, of a word of the program: the site, the thread's name and the task's.
+    recorded_event maker_of(std::uint64_t word) const;
+
+private:
+    inspected_program(const process_memory& memory, const detail::process_description& description) noexcept
+        : memory_(memory), description_(description) {}
+
+    std::optional<std::vector<detail::living_pool>> try_to_list() const;
+    call_site site_of(std::uint64_t site) const;
+    /// The words of an entry of a depot; nothing where there is none.
+    std::optional<std::vector<std::uint64_t>> entry_of(const detail::listed_depot* depot,
+                                                       std::uint64_t number) const;
+
+    process_memory memory_;
+    detail::process_description description_;
+};
+
+} // namespace handlepool::inspect_tool

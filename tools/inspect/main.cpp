@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: MIT
+#include "report.hpp"
+
+#include <handlepool/detail/text/text.hpp>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <src/core/recorder/debug_info.hpp>
+#include <src/core/recorder/depots.hpp>
+
+#include <charconv>
+#include <chrono>
+#include <cstdio>
+#include <exception>
+#include <new>
+#include <string>
+#include <thread>
+#include <typeinfo>
+#include <vector>
+
+#ifndef _WIN32
+#include <unistd.h>
+#endif
+
+namespace {
+
+using namespace handlepool::inspect_tool;
+using handlepool::detail::printable;
+
+constexpr int exit_error = 2;
+
+struct command_line {
+    std::string program;
+    std::string handle;
+    bool with_bytes = false;
+    bool json = false;
+    bool prometheus = false;
+    double watch_seconds = 0; // 0: once
+    wishes asked;
+};
+
+/// Whose code is named. A name is asked for without anything else being known, so there is one.
+int named_process = 0;
+
+std::string name_of_code(std::uintptr_t address) {
+    std::string name = handlepool::detail::name_by_debug_info(address, named_process);
+    return name.empty() ? place_in_module(named_process, address) : name;
+}
+
+void print(const std::string& text) {
+    fmt::print("{}", text);
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+        throw std::runtime_error("the output can't be written");
+    }
+}
+
+/// The programs with pools that can be read. Others are passed over: most are no business of this one's.
+std::vector<inspected_program> find_programs() {
+    std::vector<inspected_program> found;
+    for (const int process : readable_processes()) {
+        try {
+            const auto programs = inspected_program::in_process(process);
+            found.insert(found.end(), programs.begin(), programs.end());
+        } catch (const process_unreadable&) {
+        } catch (const memory_gone&) {
+        }
+    }
+    return found;
+}
+
+std::vector<inspected_program> find_programs(const std::string& named) {
+    int process = 0;
+    const auto [end, error] = std::from_chars(named.data(), named.data() + named.size(), process);
+    if (error == std::errc() && end == named.data() + named.size() && process > 0) {
+        auto found = inspected_program::in_process(process);
+        if (found.empty()) {
+            throw std::runtime_error(
+                fmt::format("process {} has no pools: it does not use the library", process));
+        }
+        return found;
+    }
+    std::vector<inspected_program> found;
+    std::string processes;
+    for (const inspected_program& each : find_programs()) {
+        if (each.name() == named) {
+            if (!found.empty() && found.back().process() != each.process()) {
+                throw std::runtime_error(
+                    fmt::format("several processes run '{}', among them {} and {}: name one "
+                                "by its number",
+                                printable(named), found.back().process(), each.process()));
+            }
+            found.push_back(each);
+        }
+    }
+    if (found.empty()) {
+        throw std::runtime_error(fmt::format("no process that may be read runs a program '{}' with pools; "
+                                             "without arguments, this lists those that do",
+                                             printable(named)));
+    }
+    return found;
+}
+
+void list_programs(const command_line& line) {
+    nlohmann::ordered_json json = nlohmann::ordered_json::array();
+    std::string text;
+    for (const inspected_program& each : find_programs()) {
+        try {
+            std::vector<std::string> names;
+            for (const handlepool::detail::living_pool& pool : each.pools()) {
+                names.push_back(printable(inspected_pool(each, pool).name()));
+            }
+            json.push_back({{"process", each.process()}, {"name", printable(each.name())}, {"pools", names}});
+            text += fmt::format("{:>9}  {}: {}\n", each.process(), printable(each.name()),
+                                names.empty() ? "no pools" : fmt::format("{}", fmt::join(names, ", ")));
+        } catch (const process_unreadable&) { // it has just ended
+        } catch (const memory_gone&) {
+        }
+    }
+    if (line.json) {
+        print(json.dump(2) + "\n");
+    } else {
+        print(text.empty() ? "No process that may be read has pools.\n" : text);
+    }
+}
+
+std::uint64_t number_of_handle(const std::string& text) {
+    const bool is_hexadecimal = text.starts_with("0x") || text.starts_with("0X");
+    const char* const first = text.data() + (is_hexadecimal ? 2 : 0);
+    const char* const last = text.data() + text.size();
+    std::uint64_t value = 0;
+    const auto [end, error] = std::from_chars(first, last, value, is_hexadecimal ? 16 : 10);
+    if (error != std::errc() || end != last) {
+        throw std::runtime_error(
+            fmt::format("'{}' is no handle: a handle is a number of 64 bits, 4294968317 or "
+                        "0x1000003fd",
+                        printable(text)));
+    }
+    return value;
+}
+
+std::string hexadecimal(const std::vector<std::byte>& bytes) {
+    std::string text;
+    for (const std::byte each : bytes) {
+        text += fmt::format("{:02x}", static_cast<unsigned>(each));
+    }
+    return text;
+}
+
+/// What each pool with the handle's pool id says of it: there may be several, of different layouts.
+void tell_of_handle(const command_line& line, const std::vector<inspected_program>& programs) {
+    const std::uint64_t handle = number_of_handle(line.handle);
+    nlohmann::ordered_json json = nlohmann::ordered_json::array();
+    std::string text;
+    for (const inspected_program& program : programs) {
+        for (const handlepool::detail::living_pool& each : program.pools()) {
+            const inspected_pool pool(program, each);
+            if (!pool.may_be_of(handle) || (!line.asked.pool.empty() && pool.name() != line.asked.pool)) {
+                continue;
+            }
+            const std::string life = printable(pool.describe(handle));
+            nlohmann::ordered_json one{
+                {"pool", printable(pool.name())}, {"alive", pool.is_alive(handle)}, {"text", life}};
+            text += life + "\n";
+            if (line.with_bytes) {
+                const auto copy = pool.copy(handle);
+                one["bytes"] =
+                    copy ? nlohmann::ordered_json(hexadecimal(copy->bytes)) : nlohmann::ordered_json(nullptr);
+                text += copy ? fmt::format("  {}\n", hexadecimal(copy->bytes)) : "";
+            }
+            json.push_back(std::move(one));
+        }
+    }
+    if (json.empty()) {
+        throw std::runtime_error(
+            fmt::format("no pool{} in process {} has the pool id of the handle {:#x}",
+                        line.asked.pool.empty() ? "" : fmt::format(" '{}'", printable(line.asked.pool)),
+                        programs.front().process(), handle));
+    }
+    print(line.json ? json.dump(2) + "\n" : text);
+}
+
+void tell_of_programs(const command_line& line, const std::vector<inspected_program>& programs) {
+    std::vector<program_report> reports;
+    for (const inspected_program& each : programs) {
+        reports.push_back(look(each, line.asked));
+    }
+    std::string text;
+    if (line.prometheus) {
+        text = prometheus_of(reports);
+    } else if (line.json) {
+        nlohmann::ordered_json json = nlohmann::ordered_json::array();
+        for (const program_report& each : reports) {
+            json.push_back(json_of(each));
+        }
+        // One line for each look, where there are many.
+        text = json.dump(line.watch_seconds > 0 ? -1 : 2) + "\n";
+    } else {
+        for (const program_report& each : reports) {
+            text += text_of(each);
+        }
+    }
+    print(text);
+}
+
+bool writes_to_terminal() {
+#ifdef _WIN32
+    return false;
+#else
+    return isatty(STDOUT_FILENO) == 1;
+#endif
+}
+
+int run(const command_line& line) {
+    if (line.program.empty()) {
+        if (!line.prometheus) {
+            list_programs(line);
+            return 0;
+        }
+        std::vector<inspected_program> all = find_programs();
+        tell_of_programs(line, all);
+        return 0;
+    }
+    const std::vector<inspected_program> programs = find_programs(line.program);
+    named_process = programs.front().process();
+    handlepool::name_sites_by(name_of_code);
+    if (!line.handle.empty()) {
+        tell_of_handle(line, programs);
+        return 0;
+    }
+    tell_of_programs(line, programs);
+    while (line.watch_seconds > 0) {
+        if (line.asked.seconds < line.watch_seconds) {
+            std::this_thread::sleep_for(
+                std::chrono::duration<double>(line.watch_seconds - line.asked.seconds));
+        }
+        if (!line.json && writes_to_terminal()) {
+            print("\033[H\033[2J"); // from the upper left corner again
+        }
+        tell_of_programs(line, programs);
+    }
+    return 0;
+}
+
+int run(int argc, char** argv) {
+    CLI::App app(
+        "Shows the handle pools of a running program on this machine, without stopping it or writing to "
+        "it: what is in them, how old that is, where it was created, and who keeps others waiting. "
+        "Without arguments, lists the programs that have pools.",
+        "handlepool-inspect");
+    app.set_version_flag("--version", "handlepool-inspect " HANDLEPOOL_VERSION, "Print the version");
+    command_line line;
+    app.add_option("program", line.program,
+                   "The number of a process, or the name of the only one that runs it");
+    app.add_option(
+        "--pool", line.asked.pool,
+        "Only this pool, with the ages of its objects, the oldest ones, and where all were created");
+    app.add_option("--most", line.asked.most, "How many of these places and of the oldest objects")
+        ->capture_default_str()
+        ->check(CLI::Range(1, 1'000'000));
+    CLI::Option& handle =
+        *app.add_option("--handle", line.handle, "What is known of one handle's life; by its value");
+    app.add_flag("--bytes", line.with_bytes, "The bytes of its object, too, if it lives")->needs(&handle);
+    app.add_option("--over", line.asked.seconds,
+                   "Seconds between the two looks by which rates and changes are known; 0 for one look")
+        ->capture_default_str()
+        ->check(CLI::Range(0.0, 3600.0));
+    CLI::Option& watch =
+        *app.add_option("--watch", line.watch_seconds,
+                        "Look again after so many seconds, one if not given, until the program ends")
+             ->expected(0, 1)
+             ->default_str("1")
+             ->check(CLI::Range(0.1, 3600.0));
+    CLI::Option& json = *app.add_flag("--json", line.json, "Print JSON instead of text");
+    CLI::Option& prometheus =
+        *app.add_flag("--prometheus", line.prometheus,
+                      "Print Prometheus' text format instead; of all programs if none is named");
+    json.excludes(&prometheus);
+    handle.excludes(&prometheus);
+    handle.excludes(&watch);
+    app.footer(
+        "Works on Linux. The program must have the same user; where /proc/sys/kernel/yama/ptrace_scope is "
+        "not 0, this needs sudo. Places and threads are known of pools with the option record_lives.\n\n"
+        "Exit code: 0 for success only; 2 for an error, and when a watched program has ended.\n\n"
+        "Examples:\n"
+        "  handlepool-inspect\n"
+        "  handlepool-inspect game\n"
+        "  handlepool-inspect 1234 --pool ships --most 20\n"
+        "  handlepool-inspect 1234 --handle 0x1c00003fd --bytes\n"
+        "  handlepool-inspect 1234 --watch 5 --json\n"
+        "  handlepool-inspect --prometheus --over 0\n");
+    app.failure_message([](const CLI::App*, const CLI::Error& error) {
+        return printable(error.what()) + "\nRun with --help for more information.\n";
+    });
+    try {
+        app.parse(argc, argv);
+        if (line.program.empty() && (handle.count() != 0 || watch.count() != 0 || !line.asked.pool.empty())) {
+            throw CLI::RequiredError("program");
+        }
+    } catch (const CLI::ParseError& error) {
+        return app.exit(error) == 0 ? 0 : exit_error;
+    }
+    if (watch.count() != 0) {
+        line.asked.seconds = line.watch_seconds;
+    }
+    return run(line);
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    try {
+        handlepool::detail::make_depots(); // for the names of places
+        return run(argc, argv);
+    } catch (const std::exception& error) {
+        const bool unexplained = typeid(error) == typeid(std::bad_alloc);
+        fmt::print(stderr, "handlepool-inspect: {}\n",
+                   printable(unexplained ? "there is not enough memory" : error.what()));
+    }
+    return exit_error;
+}

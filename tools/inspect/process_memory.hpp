@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace handlepool::inspect_tool {
+
+/// The process has ended, or may not be read. The message says which, and what helps.
+struct process_unreadable : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+/// There is no memory at an address any more.
+struct memory_gone : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+/// Reads the memory of another process, which notices nothing of it: it is not stopped, and nothing of it can
+/// be written. What it writes meanwhile comes in any order, so readers check what they have read.
+class process_memory {
+public:
+    explicit process_memory(int process) noexcept : process_(process) {}
+
+    int process() const noexcept { return process_; }
+
+    /// Fills `to`. Throws process_unreadable or memory_gone.
+    void read(std::uint64_t address, std::span<std::byte> to) const;
+
+    /// What is at an address, of a type of plain bytes. Throws the same.
+    template <class Value>
+    Value read(std::uint64_t address) const {
+        Value value;
+        read(address, std::as_writable_bytes(std::span(&value, 1)));
+        return value;
+    }
+    template <class Value>
+    Value read(const void* address) const {
+        return read<Value>(reinterpret_cast<std::uintptr_t>(address));
+    }
+
+    /// `count` values that lie one after the other.
+    template <class Value>
+    std::vector<Value> read_array(std::uint64_t address, std::size_t count) const {
+        std::vector<Value> values(count);
+        read(address, std::as_writable_bytes(std::span(values)));
+        return values;
+    }
+
+    /// `size` characters, but `most` of them at the most.
+    std::string read_text(const void* address, std::uint64_t size, std::size_t most = 1000) const;
+    /// Characters up to a zero.
+    std::string read_string(const void* address, std::size_t most = 1000) const;
+
+private:
+    int process_;
+};
+
+/// A part of a process's memory that a file is mapped to and that the process can write, where there is data
+/// of its modules.
+struct data_range {
+    std::uint64_t first;
+    std::uint64_t last;
+};
+/// Throws process_unreadable.
+std::vector<data_range> data_ranges(int process);
+
+/// The module that has an address, and how far from its beginning: "game+0x1234"; else "0x1234".
+std::string place_in_module(int process, std::uint64_t address);
+
+/// The processes of the system that may be read, in the order of their numbers.
+std::vector<int> readable_processes();
+
+/// The program that a process runs, "game".
+std::string program_name(int process);
+/// The name of a thread of it by the system's number; empty if there is no such thread.
+std::string thread_name(int process, std::uint32_t thread);
+
+/// Bytes in a range of its memory that are backed by memory now which no other process shares.
+std::uint64_t resident_bytes(int process, std::uint64_t first, std::uint64_t size);
+
+/// Nanoseconds of the clock that the pools use.
+std::uint64_t now() noexcept;
+
+} // namespace handlepool::inspect_tool

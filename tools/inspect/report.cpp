@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+#include "report.hpp"
+
+#include <handlepool/detail/text/text.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <ranges>
+#include <thread>
+#include <utility>
+
+namespace handlepool::inspect_tool {
+
+namespace {
+
+/// Living objects by the place that created them, which is a word of the program.
+struct living_by_place {
+    struct group {
+        std::uint64_t word = 0; // of one of them
+        std::uint64_t alive = 0;
+        std::uint32_t oldest = 0;
+        std::uint32_t youngest = ~std::uint32_t{0};
+    };
+    std::map<std::uint64_t, group> groups;
+    std::vector<std::uint32_t> ages;
+    std::vector<living_object> oldest; // those to be shown
+};
+
+living_by_place count_living(const inspected_pool& pool, std::size_t most) {
+    const auto is_older = [](const living_object& a, const living_object& b) {
+        return std::pair(b.age.value_or(0), a.index) < std::pair(a.age.value_or(0), b.index);
+    };
+    living_by_place found;
+    pool.for_each_living([&](const living_object& one) {
+        if (one.age) {
+            found.ages.push_back(*one.age);
+            found.oldest.push_back(one);
+            if (found.oldest.size() >= 2 * most + 1000) {
+                std::ranges::sort(found.oldest, is_older);
+                found.oldest.resize(most);
+            }
+        }
+        if (one.beginning) {
+            const auto word = static_cast<std::uint64_t>(one.beginning->who);
+            living_by_place::group& same = found.groups[detail::site_of(one.beginning->who)];
+            same.word = word;
+            ++same.alive;
+            same.oldest = std::max(same.oldest, *one.age);
+            same.youngest = std::min(same.youngest, *one.age);
+        }
+    });
+    std::ranges::sort(found.oldest, is_older);
+    found.oldest.resize(std::min(found.oldest.size(), most));
+    std::ranges::sort(found.ages);
+    return found;
+}
+
+void tell_details(pool_report& told, const inspected_program& program, const inspected_pool& pool,
+                  const std::optional<living_by_place>& before, std::size_t most) {
+    living_by_place now = count_living(pool, most);
+    told.is_detailed = true;
+    told.knows_ages = pool.knows_ages();
+    told.knows_places = pool.records_lives();
+    for (std::size_t quarter = 0; quarter <= 4 && !now.ages.empty(); ++quarter) {
+        told.age_quartiles.push_back(now.ages[(now.ages.size() - 1) * quarter / 4]);
+    }
+    std::vector<std::pair<std::uint64_t, living_by_place::group>> groups(now.groups.begin(),
+                                                                         now.groups.end());
+    std::ranges::sort(groups, [](const auto& a, const auto& b) {
+        return std::pair(b.second.alive, a.first) < std::pair(a.second.alive, b.first);
+    });
+    told.places_left_out = groups.size() - std::min(groups.size(), most);
+    for (const auto& [site, group] : groups | std::views::take(most)) {
+        std::optional<std::int64_t> change;
+        if (before) {
+            const auto earlier = before->groups.find(site);
+            change = static_cast<std::int64_t>(group.alive -
+                                               (earlier != before->groups.end() ? earlier->second.alive : 0));
+        }
+        const std::string name = program.maker_of(group.word).site.name();
+        told.places.push_back({.place = name.empty() ? "an unknown place" : name,
+                               .alive = group.alive,
+                               .change = change,
+                               .oldest = group.oldest,
+                               .youngest = group.youngest});
+    }
+    for (const living_object& each : now.oldest) {
+        told.oldest.push_back({.handle = each.handle, .age = each.age, .text = pool.describe(each.handle)});
+    }
+}
+
+/// What a pool is at the first look.
+struct first_look {
+    pool_counts counts;
+    std::optional<living_by_place> living;
+};
+
+} // namespace
+
+program_report look(const inspected_program& program, const wishes& asked) {
+    std::vector<std::pair<inspected_pool, first_look>> seen;
+    std::vector<std::string> names;
+    for (const detail::living_pool& each : program.pools()) {
+        try {
+            inspected_pool pool(program, each);
+            names.push_back(detail::printable(pool.name()));
+            if (asked.pool.empty() || pool.name() == asked.pool) {
+                first_look first{.counts = pool.counts(), .living = std::nullopt};
+                if (!asked.pool.empty() && asked.seconds > 0) {
+                    first.living = count_living(pool, 0);
+                }
+                seen.emplace_back(std::move(pool), std::move(first));
+            }
+        } catch (const memory_gone&) { // it has just ended
+        }
+    }
+    if (!asked.pool.empty() && seen.empty()) {
+        throw std::runtime_error(fmt::format(
+            "process {} has no pool '{}'; it has {}", program.process(), detail::printable(asked.pool),
+            names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "))));
+    }
+    if (asked.seconds > 0) {
+        std::this_thread::sleep_for(std::chrono::duration<double>(asked.seconds));
+    }
+
+    program_report report{.process = program.process(), .name = program.name(), .pools = {}};
+    for (const auto& [pool, first] : seen) {
+        try {
+            pool_report told;
+            told.name = pool.name();
+            told.type = pool.type();
+            told.id = pool.id();
+            told.capacity = pool.capacity();
+            told.object_bytes = pool.object_bytes();
+            told.is_stable = pool.is_stable();
+            told.counts = pool.counts();
+            told.gate = pool.gate();
+            if (asked.seconds > 0) {
+                const double seconds = static_cast<double>(told.counts.at - first.counts.at) * 1e-9;
+                const auto rate = [&](std::uint64_t pool_counts::* counter) {
+                    return static_cast<double>(told.counts.*counter - first.counts.*counter) / seconds;
+                };
+                told.created_rate = rate(&pool_counts::created);
+                told.erased_rate = rate(&pool_counts::erased);
+                told.frame_rate = rate(&pool_counts::frames);
+                if (*told.frame_rate > 0) {
+                    told.compaction_nanoseconds =
+                        rate(&pool_counts::compaction_nanoseconds) / *told.frame_rate;
+                }
+            }
+            if (!asked.pool.empty()) {
+                tell_details(told, program, pool, first.living, asked.most);
+            }
+            report.pools.push_back(std::move(told));
+        } catch (const memory_gone&) {
+        }
+    }
+    return report;
+}
+
+} // namespace handlepool::inspect_tool

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "inspected_pool.hpp"
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace handlepool::inspect_tool {
+
+/// What is to be found out.
+struct wishes {
+    double seconds = 0.5;  ///< between the two looks of which the rates are; 0: only one look
+    std::string pool;      ///< only this one, with ages, the oldest objects and where all were created
+    std::size_t most = 10; ///< of the oldest objects, and of the places
+};
+
+/// Objects that were created in one place and live.
+struct place_report {
+    std::string place;
+    std::uint64_t alive = 0;
+    std::optional<std::int64_t> change = std::nullopt; ///< between the looks, if there were two
+    std::uint32_t oldest = 0;                          ///< frames, as the next one
+    std::uint32_t youngest = 0;
+};
+
+/// An object and its life so far, as describe() says it.
+struct object_report {
+    std::uint64_t handle = 0;
+    std::optional<std::uint32_t> age;
+    std::string text;
+};
+
+struct pool_report {
+    std::string name;
+    std::string type;
+    std::uint32_t id = 0;
+    std::uint64_t capacity = 0;
+    std::uint64_t object_bytes = 0;
+    bool is_stable = false;
+    pool_counts counts;
+    gate_view gate;
+    // In a second, if there were two looks.
+    std::optional<double> created_rate;
+    std::optional<double> erased_rate;
+    std::optional<double> frame_rate;
+    std::optional<double> compaction_nanoseconds; ///< of a frame; none if none has ended
+
+    // Of one pool that was asked for.
+    bool is_detailed = false;
+    bool knows_ages = false;
+    bool knows_places = false;
+    std::vector<std::uint32_t> age_quartiles; ///< of the living: the youngest, three quarters, the oldest
+    std::vector<place_report> places;         ///< the most objects first
+    std::size_t places_left_out = 0;
+    std::vector<object_report> oldest;
+};
+
+struct program_report {
+    int process = 0;
+    std::string name;
+    std::vector<pool_report> pools;
+};
+
+/// Looks at a program. Pools that end meanwhile are left out. Throws process_unreadable, and
+/// std::runtime_error when there is no pool with the name that was asked for.
+program_report look(const inspected_program& program, const wishes& asked);
+
+std::string text_of(const program_report& report);
+nlohmann::ordered_json json_of(const program_report& report);
+/// The text format that Prometheus reads.
+std::string prometheus_of(const std::vector<program_report>& reports);
+
+} // namespace handlepool::inspect_tool

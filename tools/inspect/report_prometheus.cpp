@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+#include "report.hpp"
+
+#include <handlepool/detail/text/text.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <string_view>
+
+namespace handlepool::inspect_tool {
+
+namespace {
+
+struct metric {
+    std::string_view name;
+    std::string_view type;
+    std::string_view help;
+    double (*value)(const pool_report& pool);
+};
+
+double longest_guard(const pool_report& pool) {
+    std::uint64_t longest = 0;
+    for (const held_guards& each : pool.gate.guards) {
+        longest = std::max(longest, each.nanoseconds.value_or(0));
+    }
+    return static_cast<double>(longest) * 1e-9;
+}
+
+constexpr metric metrics[] = {
+    {"alive", "gauge", "Objects whose handles resolve.",
+     [](const pool_report& pool) { return static_cast<double>(pool.counts.alive); }},
+    {"capacity", "gauge", "Objects that the pool has room for.",
+     [](const pool_report& pool) { return static_cast<double>(pool.capacity); }},
+    {"newborn", "gauge", "Objects that wait for their first compaction.",
+     [](const pool_report& pool) { return static_cast<double>(pool.counts.newborn); }},
+    {"waiting_removals", "gauge", "Objects that were erased and not yet destroyed.",
+     [](const pool_report& pool) { return static_cast<double>(pool.counts.waiting_removals); }},
+    {"created_total", "counter", "Objects ever created.",
+     [](const pool_report& pool) { return static_cast<double>(pool.counts.created); }},
+    {"erased_total", "counter", "Objects ever erased.",
+     [](const pool_report& pool) { return static_cast<double>(pool.counts.erased); }},
+    {"frames_total", "counter", "Compactions so far.",
+     [](const pool_report& pool) { return static_cast<double>(pool.counts.frames); }},
+    {"compaction_seconds_total", "counter", "Time that compactions took.",
+     [](const pool_report& pool) { return static_cast<double>(pool.counts.compaction_nanoseconds) * 1e-9; }},
+    {"resident_bytes", "gauge", "Memory in use.",
+     [](const pool_report& pool) { return static_cast<double>(pool.counts.bytes_resident); }},
+    {"guard_threads", "gauge", "Threads that hold guards.",
+     [](const pool_report& pool) { return static_cast<double>(pool.gate.guards.size()); }},
+    {"longest_guard_seconds", "gauge",
+     "For how long the first guard of a thread is held; of pools that record lives.", longest_guard},
+    {"waiting_for_guards_seconds", "gauge", "For how long a compaction has waited for guards.",
+     [](const pool_report& pool) { return static_cast<double>(pool.gate.nanoseconds) * 1e-9; }},
+};
+
+} // namespace
+
+std::string prometheus_of(const std::vector<program_report>& reports) {
+    std::string text;
+    for (const metric& each : metrics) {
+        text += fmt::format("# HELP handlepool_inspected_{0} {1}\n# TYPE handlepool_inspected_{0} {2}\n",
+                            each.name, each.help, each.type);
+        for (const program_report& program : reports) {
+            for (const pool_report& pool : program.pools) {
+                text += fmt::format(
+                    "handlepool_inspected_{}{{program={},process=\"{}\",pool={},pool_id=\"{}\"}} {}\n",
+                    each.name, detail::prometheus_label(program.name), program.process,
+                    detail::prometheus_label(pool.name), pool.id, each.value(pool));
+            }
+        }
+    }
+    return text;
+}
+
+} // namespace handlepool::inspect_tool
