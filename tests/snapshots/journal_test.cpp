@@ -454,6 +454,28 @@ TEST(journal, is_read_while_it_grows) {
     EXPECT_TRUE(reader.parts().empty());
 }
 
+// What a reader has read ahead may be a torn end, which a writer then cuts off, to go on in its place.
+TEST(journal, is_read_while_a_writer_cuts_its_torn_end_off) {
+    const snapshot_bytes whole = three_frames();
+    for (const std::size_t torn : {std::size_t{1}, std::size_t{63}, std::size_t{64}, std::size_t{1000}}) {
+        snapshot_bytes bytes = whole;
+        bytes.resize(third_at);
+        bytes.resize(third_at + torn); // zeros, as after a power failure
+        journal_reader reader(storage_of(bytes), "read");
+        EXPECT_TRUE(reader.next());
+        EXPECT_EQ(reader.frame(), 8U);
+        auto journal = journal_writer::open(storage_of(bytes), "made");
+        EXPECT_EQ(journal.tail().bytes, torn);
+        journal.append(10, {{"ships", bytes_of("12345678")}});
+        EXPECT_TRUE(reader.next());
+        EXPECT_EQ(reader.frame(), 9U);
+        ASSERT_TRUE(reader.next()) << torn;
+        EXPECT_EQ(reader.frame(), 10U);
+        EXPECT_EQ(reader.parts().size(), 1U);
+        EXPECT_FALSE(reader.next());
+    }
+}
+
 TEST(journal, needs_no_memory_for_what_it_only_claims) {
     snapshot_bytes bytes = three_frames();
     bytes.resize(second_at + 56);

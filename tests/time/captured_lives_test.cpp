@@ -393,6 +393,23 @@ TYPED_TEST(captured_lives, stay_kept_when_the_newest_capture_is_dropped) {
     EXPECT_EQ(unique_life::living, 0);
 }
 
+TYPED_TEST(captured_lives, that_were_handed_over_are_missed_by_no_capture_in_place_of_a_dropped_one) {
+    const auto a = this->pool_.emplace(1);
+    this->pool_.emplace(2);
+    this->ring_->capture(1);
+    this->ring_->capture(2);
+    EXPECT_TRUE(this->pool_.extract(a, [](unique_life&&) {}));
+    this->pool_.compact();
+    this->ring_->drop_newest();
+    this->ring_->capture(3); // in which it does not live, though it is the second one, too
+    this->pool_.emplace(3);
+    this->ring_->restore(3);
+    EXPECT_THAT(this->numbers(), ElementsAre(2));
+    EXPECT_THROW(this->ring_->restore(1), std::logic_error);
+    this->ring_->restore(3);
+    EXPECT_THAT(this->numbers(), ElementsAre(2));
+}
+
 TYPED_TEST(captured_lives, that_a_hook_hands_over_during_a_restore_are_missed) {
     const auto a = this->pool_.emplace(1);
     this->ring_->capture(1);
