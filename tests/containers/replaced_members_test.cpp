@@ -6,12 +6,14 @@
 #include <handlepool/handle_map.hpp>
 #include <handlepool/handle_set.hpp>
 #include <handlepool/hierarchy.hpp>
+#include <handlepool/pool.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <tests/support/made_up.hpp>
 
 #include <cstdint>
+#include <optional>
 
 namespace handlepool::test {
 namespace {
@@ -39,6 +41,43 @@ void expect_replaced(const Container& container) {
     for (const std::uint64_t bits : {std::uint64_t{0}, std::uint64_t{9}, std::uint64_t{2047}}) {
         EXPECT_TRUE(container.contains(member.with_user(bits)));
         EXPECT_FALSE(container.contains(stale.with_user(bits)));
+    }
+}
+
+// Two that are attached to one pool, and have each other's members from here on.
+TEST(exchanged_members, are_removed_where_they_are) {
+    pool<int> objects({.name = "objects", .capacity = 100});
+    const auto first = objects.emplace(1);
+    const auto second = objects.emplace(2);
+    for (const bool is_one_attached : {false, true}) {
+        std::optional<handle_set<int>> one(std::in_place);
+        handle_set<int> other;
+        if (is_one_attached) {
+            one->attach(objects);
+        }
+        other.attach(objects);
+        one->insert(first);
+        other.insert(second);
+        one->swap_contents(other);
+        EXPECT_TRUE(one->contains(second));
+        EXPECT_TRUE(other.contains(first));
+        EXPECT_EQ(one->attached(), is_one_attached);
+        EXPECT_TRUE(other.attached());
+        const auto third = objects.emplace(3);
+        const auto fourth = objects.emplace(4);
+        one->insert(third);
+        other.insert(fourth);
+        objects.erase(third);
+        objects.erase(fourth);
+        objects.compact();
+        EXPECT_EQ(one->size(), is_one_attached ? 1U : 2U);
+        EXPECT_EQ(other.size(), 1U);
+        one.reset();
+        const auto fifth = objects.emplace(5);
+        other.insert(fifth);
+        objects.erase(fifth);
+        objects.compact();
+        EXPECT_EQ(other.size(), 1U);
     }
 }
 

@@ -194,6 +194,21 @@ TEST(property_merge_test, paths_of_two_tables_that_collide_are_refused) {
     EXPECT_EQ(one.at<float>(property_path(colliding_keys[0])), 1.0F);
 }
 
+TEST(property_merge_test, paths_that_nobody_names_are_known_to_the_table_all_the_same) {
+    key_table one_names;
+    key_table other_names;
+    property_bag one(one_names);
+    property_bag other(other_names);
+    other.set(property_path(colliding_keys[0]), 1);
+    one.merge(other);
+    EXPECT_EQ(one_names.size(), 1U);
+    EXPECT_THROW(one.set(property_path(colliding_keys[1]), 2), path_collision);
+    key_table third_names;
+    property_bag third(third_names);
+    third = other;
+    EXPECT_EQ(third.at<float>(property_path(colliding_keys[0])), 1.0F);
+}
+
 TEST(property_merge_test, paths_that_the_other_table_names_get_their_names_here) {
     key_table one_names;
     key_table other_names;

@@ -100,6 +100,22 @@ TEST_F(exclusive_service_test, routes_handles_to_views) {
     EXPECT_EQ(alone.route(any_handle()), nullptr);
 }
 
+TEST_F(exclusive_service_test, clears_a_pool_at_once) {
+    const auto weight = std::make_shared<int>(7);
+    ships_.emplace("Argo");
+    rocks_.emplace(weight);
+    rocks_.emplace(weight);
+    std::size_t told = 0;
+    const scoped_hook hook = ships_.on_destroy([&](auto, ship&) { ++told; });
+    auto alone = all_.exclusive_access();
+    alone.find_any_pool("ships")->clear();
+    EXPECT_EQ(told, 1U);
+    EXPECT_TRUE(alone.view_of(ships_).items().empty());
+    alone.find_any_pool("rocks")->clear();
+    EXPECT_EQ(weight.use_count(), 1);
+    EXPECT_EQ(alone.view_of(rocks_).begin(), alone.view_of(rocks_).end());
+}
+
 TEST_F(exclusive_service_test, has_views_of_their_types) {
     {
         auto alone = all_.exclusive_access();

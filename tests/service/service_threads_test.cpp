@@ -155,5 +155,35 @@ TEST(service_threads, pools_are_removed_while_others_use_their_objects_under_a_g
     EXPECT_EQ(wrong, 0);
 }
 
+// Whatever a thread does first with a pool that records lives.
+TEST(service_threads, are_named_in_records_by_their_first_call) {
+    const auto named_as_pool_calls = [] {
+        pool<int> other({.name = "other", .capacity = 10, .record_lives = 1});
+        return other.life_of(other.emplace(1)).beginning->thread;
+    };
+    service all;
+    pool<int>& ships = all.add<pool<int>>("ships", {.name = "ships", .capacity = 10, .record_lives = 1});
+    const auto erased = ships.emplace(1);
+    const auto revoked = ships.emplace(2);
+    const auto routed = ships.emplace(3);
+    std::string names[3];
+    std::thread([&] {
+        all.erase(erased);
+        names[0] = named_as_pool_calls();
+    }).join();
+    std::thread([&] {
+        all.revoke(revoked);
+        names[1] = named_as_pool_calls();
+    }).join();
+    std::thread([&] {
+        all.find_any_pool("ships")->erase(routed);
+        names[2] = named_as_pool_calls();
+    }).join();
+    EXPECT_NE(names[0], "");
+    EXPECT_EQ(ships.life_of(erased).end->thread, names[0]);
+    EXPECT_EQ(ships.life_of(revoked).end->thread, names[1]);
+    EXPECT_EQ(ships.life_of(routed).end->thread, names[2]);
+}
+
 } // namespace
 } // namespace handlepool::test
