@@ -136,14 +136,14 @@ TEST_F(inspect_tool, prints_all_as_json) {
     guard.erase("thread_number");
     EXPECT_EQ(programs,
               json::parse(R"([{"process": )" + process + R"(, "name": "handlepool_inspect_example", "pools": [
-        {"name": "stations", "id": 5, "type": "game::station", "object_bytes": 4, "is_stable": false,
-         "capacity": 100, "alive": 6, "dense": 6, "newborn": 0, "waiting_removals": 0, "created": 7, "erased": 1,
+        {"name": "stations", "id": 5, "layout": "32.22.10", "type": "game::station", "object_bytes": 4, "is_stable": false,
+         "capacity": 100, "alive": 6, "dense": 6, "newborn": 0, "waiting_removals": 0, "reserved": 0, "created": 7, "erased": 1,
          "destroyed": 1, "frames": 6, "created_per_second": 0.0, "erased_per_second": 0.0,
          "frames_per_second": 0.0, "compaction_nanoseconds_per_frame": null,
          "gate": {"state": "open", "thread": "", "waited_nanoseconds": 0,
                   "guards": [{"thread": "render", "guards": 1, "task": ""}]}},
-        {"name": "sparks", "id": 6, "type": "game::spark", "object_bytes": 4, "is_stable": true,
-         "capacity": 40, "alive": 1, "dense": 1, "newborn": 0, "waiting_removals": 0, "created": 1, "erased": 0,
+        {"name": "sparks", "id": 6, "layout": "32.22.10", "type": "game::spark", "object_bytes": 4, "is_stable": true,
+         "capacity": 40, "alive": 1, "dense": 1, "newborn": 0, "waiting_removals": 0, "reserved": 0, "created": 1, "erased": 0,
          "destroyed": 0, "frames": 1, "created_per_second": 0.0, "erased_per_second": 0.0,
          "frames_per_second": 0.0, "compaction_nanoseconds_per_frame": null,
          "gate": {"state": "open", "thread": "", "waited_nanoseconds": 0, "guards": []}}]}])"));
@@ -153,7 +153,7 @@ TEST_F(inspect_tool, prints_for_prometheus) {
     const run_result result = inspect({process, "--prometheus", "--over", "0"});
     EXPECT_EQ(result.status, 0) << result.errors;
     const std::string labels = "{program=\"handlepool_inspect_example\",process=\"" + process +
-                               "\",pool=\"stations\",pool_id=\"5\"} ";
+                               "\",pool=\"stations\",pool_id=\"5\",layout=\"32.22.10\",copy=\"0\"} ";
     EXPECT_THAT(result.output, HasSubstr("# HELP handlepool_inspected_alive Objects whose handles resolve.\n"
                                          "# TYPE handlepool_inspected_alive gauge\n"
                                          "handlepool_inspected_alive" +

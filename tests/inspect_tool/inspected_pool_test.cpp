@@ -23,6 +23,7 @@
 #include <map>
 #include <optional>
 #include <random>
+#include <stop_token>
 #include <string>
 #include <thread>
 #include <utility>
@@ -323,10 +324,9 @@ TEST(inspected_pool, copies_no_other_object_while_compactions_move_them) {
         kept.push_back(ships.emplace(ship{i, i}));
     }
     ships.compact();
-    std::atomic<bool> ends{false};
-    std::jthread frames([&] {
+    std::jthread frames([&](const std::stop_token& stop) {
         std::mt19937 random(5);
-        while (!ends) {
+        while (!stop.stop_requested()) {
             for (int j = 0; j != 20; ++j) {
                 handle<ship>& one = others[random() % others.size()];
                 ships.erase(one);
@@ -349,7 +349,7 @@ TEST(inspected_pool, copies_no_other_object_while_compactions_move_them) {
             }
         }
     }
-    ends = true;
+    frames.request_stop();
     EXPECT_GT(copied, kept_count);
 }
 
@@ -357,11 +357,10 @@ TEST(inspected_pool, copies_no_other_object_while_compactions_move_them) {
 TEST(inspected_program, lists_pools_that_come_and_go) {
     const inspected_program program = this_program();
     const pool<ship> lasting({.name = "lasting", .capacity = 10});
-    std::atomic<bool> ends{false};
     std::vector<std::jthread> threads;
     for (int i = 0; i != 2; ++i) {
-        threads.emplace_back([&ends] {
-            while (!ends) {
+        threads.emplace_back([](const std::stop_token& stop) {
+            while (!stop.stop_requested()) {
                 const pool<ship> one({.name = "passing", .capacity = 10});
                 const pool<ship> two({.name = "passing", .capacity = 10});
                 std::this_thread::sleep_for(std::chrono::microseconds(200));
@@ -379,7 +378,6 @@ TEST(inspected_program, lists_pools_that_come_and_go) {
         }
         ASSERT_TRUE(has_lasting);
     }
-    ends = true;
 }
 
 } // namespace

@@ -4,8 +4,10 @@
 
 #include <handlepool/pool.hpp>
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <src/core/process/process_description.hpp>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <tests/support/message_of.hpp>
@@ -15,11 +17,14 @@
 #include <atomic>
 #include <chrono>
 #include <csignal>
+#include <cstddef>
 #include <cstdint>
+#include <fstream>
 #include <functional>
 #include <new>
 #include <optional>
 #include <random>
+#include <stop_token>
 #include <string>
 #include <thread>
 #include <vector>
@@ -146,23 +151,107 @@ TEST(inspected_process, whose_list_is_stopped_amid_a_change_is_reported) {
                   " can't be listed: it makes and ends pools all the time, or was stopped while it did");
 }
 
-TEST(inspected_process, without_the_pool_that_is_asked_for_is_reported) {
+TEST(inspected_process, is_looked_at_for_one_of_its_pools) {
     const pool<ship> ships({.name = "ships", .capacity = 100});
     const pool<ship> boats({.name = "boats", .capacity = 100});
     const auto program = inspected_program::in_process(getpid()).at(0);
-    EXPECT_EQ(test::message_of<std::runtime_error>([&] { look(program, {.seconds = 0, .pool = "cars"}); }),
-              "process " + std::to_string(getpid()) + " has no pool 'cars'; it has ships, boats");
+    wishes asked;
+    asked.seconds = 0;
+    asked.pool = "boats";
+    ASSERT_EQ(look(program, asked).pools.size(), 1U);
+    EXPECT_EQ(look(program, asked).pools[0].name, "boats");
+    asked.pool = "cars";
+    EXPECT_TRUE(look(program, asked).pools.empty());
+}
+
+// A pool that is made where one has been is not taken for it.
+TEST(inspected_process, whose_pools_are_made_anew_has_no_rates_of_others) {
+    const std::jthread remaking([](const std::stop_token& stop) {
+        while (!stop.stop_requested()) {
+            pool<ship> one({.name = "one", .capacity = 1000});
+            for (int i = 0; i != 500; ++i) {
+                one.emplace();
+            }
+            one.compact();
+            std::this_thread::sleep_for(std::chrono::milliseconds(3));
+        }
+    });
+    const auto program = inspected_program::in_process(getpid()).at(0);
+    wishes asked;
+    asked.seconds = 0.005;
+    for (int i = 0; i != 100; ++i) {
+        for (const pool_report& each : look(program, asked).pools) {
+            EXPECT_LE(each.created_rate.value_or(0), 1e7);
+            EXPECT_LE(each.counts.alive, 500U);
+        }
+    }
+}
+
+// What a description says is believed as far as it can be: a reader neither ends nor goes on for ever.
+TEST(inspected_process, that_describes_what_can_not_be_is_refused) {
+    using change = void (*)(detail::living_pool&);
+    const change changes[] = {
+        [](detail::living_pool& pool) { pool.description.column_count = 0; },
+        [](detail::living_pool& pool) { pool.description.lives_bits = 62; },
+        [](detail::living_pool& pool) { pool.description.slot_table.stride = -1; },
+        [](detail::living_pool& pool) { pool.description.created.count = std::uint64_t{1} << 62; },
+        [](detail::living_pool& pool) { pool.description.memory_size = std::uint64_t{1} << 60; },
+        [](detail::living_pool& pool) { pool.index_bits = 64; },
+    };
+    for (const change each : changes) {
+        const child other([each] {
+            new pool<ship>({.name = "ships", .capacity = 100, .record_lives = 1});
+            each(*detail::living_pools);
+        });
+        const auto program = inspected_program::in_process(other.process()).at(0);
+        EXPECT_EQ(test::message_of<process_unreadable>([&] { look(program, wishes()); }),
+                  "process " + std::to_string(other.process()) + " describes a pool 'ships' that can't be");
+    }
+    const child endless([] {
+        new pool<ship>({.name = "ships", .capacity = 100});
+        detail::living_pools->next = detail::living_pools;
+    });
+    const auto program = inspected_program::in_process(endless.process()).at(0);
+    EXPECT_THROW(program.pools(), process_unreadable);
+}
+
+// Only data of modules is read: other files might get memory by that.
+TEST(inspected_process, gets_no_memory_by_being_read) {
+    constexpr std::size_t bytes = std::size_t{64} << 20;
+    const child other([] {
+        const int zeros = open("/dev/zero", O_RDWR);
+        mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE, zeros, 0);
+        auto* const ships = new pool<ship>({.name = "ships", .capacity = 20'000'000, .record_lives = 4});
+        ships->emplace();
+    });
+    const auto resident = [&] { // of no file: what is in files is shared with whoever has it
+        std::ifstream in("/proc/" + std::to_string(other.process()) + "/status");
+        std::string word;
+        std::uint64_t kibibytes = 0;
+        while (in >> word && word != "RssAnon:") {
+        }
+        in >> kibibytes;
+        return kibibytes * 1024;
+    };
+    const std::uint64_t before = resident();
+    for (int i = 0; i != 3; ++i) {
+        wishes asked;
+        asked.seconds = 0;
+        asked.pool = "ships";
+        ASSERT_EQ(look(inspected_program::in_process(other.process()).at(0), asked).pools.size(), 1U);
+    }
+    EXPECT_GT(before, 0U);
+    EXPECT_LE(resident(), before + (std::uint64_t{1} << 18));
 }
 
 // Readers are killed at any moment, a thousand of them, while this process works: it notices nothing.
 TEST(inspected_process, does_not_notice_readers_that_are_killed) {
     pool<ship> ships({.name = "ships", .capacity = 2000, .record_lives = 2});
-    std::atomic<bool> ends{false};
     std::uint64_t frames = 0;
     std::uint64_t wrong = 0;
-    std::jthread working([&] {
+    std::jthread working([&](const std::stop_token& stop) {
         std::vector<handle<ship>> mine;
-        for (; !ends; ++frames) {
+        for (; !stop.stop_requested(); ++frames) {
             for (std::uint64_t i = 0; i != 50; ++i) {
                 mine.push_back(ships.emplace(ship{frames + i}));
             }
@@ -184,7 +273,10 @@ TEST(inspected_process, does_not_notice_readers_that_are_killed) {
             // No more of the parent's memory than this: another thread may have been anywhere in it.
             while (true) {
                 const auto program = inspected_program::in_process(parent).at(0);
-                static_cast<void>(look(program, {.seconds = 0, .pool = "ships", .most = 2}));
+                wishes asked;
+                asked.seconds = 0;
+                asked.pool = "ships";
+                static_cast<void>(look(program, asked));
             }
         }
         ASSERT_GT(reader, 0);
@@ -194,7 +286,7 @@ TEST(inspected_process, does_not_notice_readers_that_are_killed) {
         ASSERT_EQ(waitpid(reader, &status, 0), reader);
         ASSERT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
     }
-    ends = true;
+    working.request_stop();
     working.join();
     EXPECT_EQ(wrong, 0U);
     EXPECT_GT(frames, 1000U);

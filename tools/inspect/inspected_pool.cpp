@@ -6,6 +6,8 @@
 #include <handlepool/detail/threads/parent_gate.hpp>
 #include <handlepool/policy.hpp>
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -47,7 +49,39 @@ inspected_pool::inspected_pool(const inspected_program& program, const detail::l
       type_(memory_.read_text(listed_.description.type.first, listed_.description.type.size)),
       columns_(memory_.read_array<detail::described_column>(
           reinterpret_cast<std::uintptr_t>(listed_.description.columns),
-          static_cast<std::size_t>(std::min<std::uint64_t>(listed_.description.column_count, 1000)))) {}
+          static_cast<std::size_t>(std::min<std::uint64_t>(listed_.description.column_count, 1000)))) {
+    require_sensible();
+}
+
+// The program may have been damaged, or want to do damage: what is relied on below, and how much is read.
+void inspected_pool::require_sensible() const {
+    const detail::described_pool& pool = listed_.description;
+    constexpr std::uint64_t most_slots = std::uint64_t{1} << 32;
+    constexpr std::uint64_t most_bytes = std::uint64_t{1} << 46;
+    constexpr std::uint64_t most_lives_bits = 20;
+    const bool is_sensible =
+        !columns_.empty() &&
+        std::ranges::all_of(columns_,
+                            [](const detail::described_column& each) {
+                                return each.elements.stride > 0 &&
+                                       each.elements.stride < (std::int64_t{1} << 32);
+                            }) &&
+        listed_.index_bits >= 1 && listed_.index_bits <= 63 && listed_.handle_bits <= 64 &&
+        listed_.generation_bits + listed_.pool_id_bits <= 32 &&
+        pool.slot_table.stride == sizeof(slot_words) && pool.slot_table.count <= most_slots &&
+        pool.lives_bits <= most_lives_bits &&
+        (pool.lives.first == nullptr || (pool.lives.stride == sizeof(life_words) &&
+                                         pool.lives.count == pool.slot_table.count << pool.lives_bits)) &&
+        (pool.history.first == nullptr || pool.history.stride == 2 * sizeof(std::uint64_t)) &&
+        pool.created.count <= detail::thread_index_limit && pool.memory_size <= most_bytes;
+    if (!is_sensible && !program_.lists(listed_)) {
+        throw memory_gone(fmt::format("pool '{}' of process {} has ended", name_, memory_.process()));
+    }
+    if (!is_sensible) {
+        throw process_unreadable(
+            fmt::format("process {} describes a pool '{}' that can't be", memory_.process(), name_));
+    }
+}
 
 std::uint64_t inspected_pool::object_bytes() const noexcept {
     std::uint64_t bytes = 0;
@@ -55,6 +89,10 @@ std::uint64_t inspected_pool::object_bytes() const noexcept {
         bytes += static_cast<std::uint64_t>(each.elements.stride);
     }
     return bytes;
+}
+
+std::string inspected_pool::layout() const {
+    return fmt::format("{}.{}.{}", listed_.index_bits, listed_.generation_bits, listed_.pool_id_bits);
 }
 
 // ---- Handles
@@ -71,7 +109,8 @@ std::uint32_t inspected_pool::generation_of(std::uint32_t tag) const noexcept {
 }
 
 bool inspected_pool::may_be_of(std::uint64_t handle) const noexcept {
-    return std::uint64_t{tag_of(handle)} >> listed_.generation_bits == id();
+    const bool fits = listed_.handle_bits == 64 || handle >> listed_.handle_bits == 0;
+    return fits && std::uint64_t{tag_of(handle)} >> listed_.generation_bits == id();
 }
 
 inspected_pool::slot_words inspected_pool::slot_at(std::uint64_t index) const {
@@ -79,20 +118,22 @@ inspected_pool::slot_words inspected_pool::slot_at(std::uint64_t index) const {
 }
 
 std::uint64_t inspected_pool::slots_in_service() const {
-    // A page at a time: what was never used has no memory, and gets none by this.
-    constexpr std::uint64_t page = 4096 / sizeof(slot_words);
+    if (slots_in_service_) {
+        return *slots_in_service_;
+    }
     const std::uint64_t most_unused = listed_.description.capacity / 8 + // which threads hold, at the most
                                       memory_.read<std::uint32_t>(listed_.description.shard_count);
     const std::uint64_t size = listed_.description.slot_table.count;
     std::uint64_t last = 0;
-    for (std::uint64_t first = 0; first < size && first <= last + most_unused; first += page) {
-        const auto count = static_cast<std::size_t>(std::min(page, size - first));
+    for (std::uint64_t first = 0; first < size && first <= last + most_unused; first += slots_at_once) {
+        const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(slots_at_once, size - first));
         const auto slots =
-            memory_.read_array<slot_words>(address_in(listed_.description.slot_table, first), count);
+            memory_.read_touched_array<slot_words>(address_in(listed_.description.slot_table, first), count);
         for (std::size_t i = 0; i != count; ++i) {
             last = slots[i].tag != 0 || slots[i].location != 0 ? first + i + 1 : last;
         }
     }
+    slots_in_service_ = last;
     return last;
 }
 
@@ -125,6 +166,8 @@ pool_counts inspected_pool::counts() const {
     const auto left_nursery = memory_.read<std::uint64_t>(listed_.description.objects_that_left_nursery);
     now.created = sum_of<std::uint64_t>(listed_.description.created);
     now.alive = difference(now.created, now.erased);
+    const auto closed = sum_of<std::uint64_t>(listed_.description.closed);
+    now.reserved = difference(sum_of<std::uint64_t>(listed_.description.reserved), closed);
     now.newborn = difference(now.created, left_nursery);
     now.waiting_removals = difference(now.created, now.alive + now.destroyed);
     now.dense = is_stable() ? difference(left_nursery, now.destroyed)
@@ -165,6 +208,9 @@ gate_view inspected_pool::gate() const {
             one.nanoseconds = difference(now, since);
             one.maker = program_.maker_of(
                 memory_.read<std::uint64_t>(address_in(listed_.description.guard_makers, i)));
+            if (!one.maker->thread.empty()) { // the number may be another thread's by now
+                one.thread = one.maker->thread;
+            }
         }
         found.guards.push_back(std::move(one));
     }
@@ -185,16 +231,16 @@ void inspected_pool::for_each_living(const std::function<void(const living_objec
         std::vector<life_words> lives;
         std::vector<std::array<std::uint64_t, 2>> history;
         const auto slots =
-            memory_.read_array<slot_words>(address_in(listed_.description.slot_table, first), count);
+            memory_.read_touched_array<slot_words>(address_in(listed_.description.slot_table, first), count);
         std::uint32_t recorder_frame = 0;
         std::uint64_t frames = 0;
         if (records_lives()) {
-            lives = memory_.read_array<life_words>(address_in(listed_.description.lives, first * lanes),
-                                                   count * lanes);
+            lives = memory_.read_touched_array<life_words>(
+                address_in(listed_.description.lives, first * lanes), count * lanes);
             recorder_frame = memory_.read<std::uint32_t>(listed_.description.lives_frame);
         }
         if (listed_.description.history.first != nullptr) {
-            history = memory_.read_array<std::array<std::uint64_t, 2>>(
+            history = memory_.read_touched_array<std::array<std::uint64_t, 2>>(
                 address_in(listed_.description.history, first), count);
             frames = memory_.read<std::uint64_t>(listed_.description.frames);
         }

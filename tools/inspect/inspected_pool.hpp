@@ -21,7 +21,8 @@ struct pool_counts {
     std::uint64_t dense = 0;
     std::uint64_t newborn = 0;
     std::uint64_t waiting_removals = 0;
-    std::uint64_t created = 0; ///< ever, as the next five
+    std::uint64_t reserved = 0; ///< handles without an object
+    std::uint64_t created = 0;  ///< ever, as the next five
     std::uint64_t erased = 0;
     std::uint64_t destroyed = 0;
     std::uint64_t frames = 0;
@@ -66,7 +67,7 @@ struct object_copy {
     std::vector<std::byte> bytes = {};
 };
 
-/// A pool of another program. Throws process_unreadable, or memory_gone when the pool has ended.
+/// A pool of another program, at one look. Throws process_unreadable, or memory_gone when the pool has ended.
 class inspected_pool {
 public:
     inspected_pool(const inspected_program& program, const detail::living_pool& listed);
@@ -74,6 +75,9 @@ public:
     const std::string& name() const noexcept { return name_; }
     const std::string& type() const noexcept { return type_; }
     std::uint32_t id() const noexcept { return listed_.id; }
+    const detail::living_pool& listed() const noexcept { return listed_; }
+    /// "32.22.10": the bits of its handles' index, generation and pool id.
+    std::string layout() const;
     std::uint64_t capacity() const noexcept { return listed_.description.capacity; }
     std::uint64_t object_bytes() const noexcept; ///< of a row, in all columns
     bool is_stable() const noexcept { return listed_.description.dense_positions == 0; }
@@ -107,6 +111,7 @@ private:
         std::uint32_t location;
     };
 
+    void require_sensible() const;
     template <class Value>
     std::uint64_t sum_of(const detail::described_array& counters) const;
     slot_words slot_at(std::uint64_t index) const;
@@ -126,6 +131,7 @@ private:
     std::string name_;
     std::string type_;
     std::vector<detail::described_column> columns_;
+    mutable std::optional<std::uint64_t> slots_in_service_; // once they were counted
 };
 
 } // namespace handlepool::inspect_tool

@@ -9,6 +9,7 @@
 #include <iterator>
 #include <string_view>
 #include <thread>
+#include <unordered_set>
 
 namespace handlepool::inspect_tool {
 
@@ -17,7 +18,8 @@ namespace {
 using detail::living_pool;
 using detail::process_description;
 
-constexpr std::size_t most_pools = 100'000;
+constexpr std::size_t most_pools = 10'000;
+constexpr std::size_t most_descriptions = 64; // copies of the library in a process
 
 std::uint64_t address_of(const void* pointer) noexcept {
     return reinterpret_cast<std::uintptr_t>(pointer);
@@ -27,15 +29,17 @@ std::uint64_t address_of(const void* pointer) noexcept {
 std::vector<std::uint64_t> find_descriptions(const process_memory& memory, const data_range& range) {
     constexpr std::string_view mark = process_description::mark_text;
     std::vector<std::uint64_t> found;
-    std::vector<std::byte> bytes(std::size_t{1} << 20);
-    for (std::uint64_t at = range.first; at < range.last; at += bytes.size()) {
-        bytes.resize(static_cast<std::size_t>(std::min<std::uint64_t>(bytes.size(), range.last - at)));
+    std::vector<std::byte> bytes;
+    constexpr std::uint64_t step = std::uint64_t{1} << 20;
+    for (std::uint64_t at = range.first; at < range.last; at += step) {
+        // One may begin in this step and end in the next.
+        bytes.resize(static_cast<std::size_t>(std::min(step + sizeof(process_description), range.last - at)));
         try {
             memory.read(at, bytes);
         } catch (const memory_gone&) { // the module has ended, or the file
             break;
         }
-        for (std::size_t offset = 0; offset + sizeof(process_description) <= bytes.size();
+        for (std::size_t offset = 0; offset < step && offset + sizeof(process_description) <= bytes.size();
              offset += alignof(process_description)) {
             const auto* const text = reinterpret_cast<const char*>(bytes.data() + offset);
             if (std::string_view(text, mark.size()) == mark) {
@@ -46,15 +50,9 @@ std::vector<std::uint64_t> find_descriptions(const process_memory& memory, const
     return found;
 }
 
-void require_known(const process_description& description, int process) {
-    if (description.version != process_description::current_version ||
-        description.address_bytes != sizeof(void*)) {
-        throw process_unreadable(fmt::format(
-            "process {} has pools of another version of the library: its description has version {} and "
-            "addresses of {} bytes, and this program reads version {} with addresses of {}",
-            process, description.version, description.address_bytes, process_description::current_version,
-            sizeof(void*)));
-    }
+bool is_known(const process_description& description) {
+    return description.version == process_description::current_version &&
+           description.address_bytes == sizeof(void*);
 }
 
 // As in src/core/recorder/depots.cpp.
@@ -71,21 +69,40 @@ std::string text_in(const std::vector<std::uint64_t>& entry, std::size_t first, 
 std::vector<inspected_program> inspected_program::in_process(int process) {
     const process_memory memory(process);
     std::vector<inspected_program> found;
+    std::optional<process_description> unknown;
     for (const data_range& range : data_ranges(process)) {
         for (const std::uint64_t address : find_descriptions(memory, range)) {
             const auto description = memory.read<process_description>(address);
-            if (address_of(description.self) == address) {
-                require_known(description, process);
-                found.push_back(inspected_program(memory, description));
+            if (address_of(description.self) != address || found.size() == most_descriptions) {
+                continue;
+            }
+            if (!is_known(description)) {
+                unknown = description;
+                continue;
+            }
+            // Copies of the library that share their symbols have one list.
+            const bool is_seen = std::ranges::any_of(found, [&](const inspected_program& each) {
+                return each.description_.living_pools == description.living_pools;
+            });
+            if (!is_seen) {
+                found.push_back(inspected_program(memory, description, found.size()));
             }
         }
+    }
+    if (found.empty() && unknown) {
+        throw process_unreadable(fmt::format(
+            "process {} has pools of another version of the library: its description has version {} and "
+            "addresses of {} bytes, and this program reads version {} with addresses of {}",
+            process, unknown->version, unknown->address_bytes, process_description::current_version,
+            sizeof(void*)));
     }
     return found;
 }
 
 std::vector<living_pool> inspected_program::pools() const {
-    constexpr int most_tries = 200;
-    for (int i = 0; i != most_tries; ++i) {
+    constexpr auto patience = std::chrono::milliseconds(500);
+    for (const auto since = std::chrono::steady_clock::now();
+         std::chrono::steady_clock::now() - since < patience;) {
         if (auto found = try_to_list()) {
             std::ranges::reverse(*found); // the last one is the first of the list
             return std::move(*found);
@@ -104,9 +121,13 @@ std::optional<std::vector<living_pool>> inspected_program::try_to_list() const {
         return std::nullopt;
     }
     std::vector<living_pool> found;
+    std::unordered_set<const void*> seen; // else a list that is damaged might have no end
     try {
         for (auto at = memory_.read<const living_pool*>(description_.living_pools);
              at != nullptr && found.size() != most_pools; at = found.back().next) {
+            if (!seen.insert(at).second) {
+                return std::nullopt;
+            }
             found.push_back(memory_.read<living_pool>(at));
         }
     } catch (const memory_gone&) {
@@ -116,6 +137,15 @@ std::optional<std::vector<living_pool>> inspected_program::try_to_list() const {
         return std::nullopt;
     }
     return found;
+}
+
+bool inspected_program::lists(const living_pool& pool) const {
+    return std::ranges::any_of(pools(), [&pool](const living_pool& each) {
+        return each.core == pool.core && each.id == pool.id &&
+               each.function_of_type == pool.function_of_type &&
+               each.description.memory == pool.description.memory &&
+               each.description.capacity == pool.description.capacity;
+    });
 }
 
 std::string inspected_program::thread_with_number(std::uint32_t number) const {

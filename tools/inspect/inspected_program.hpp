@@ -8,6 +8,7 @@
 
 #include <src/core/process/process_description.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -26,10 +27,15 @@ public:
 
     const process_memory& memory() const noexcept { return memory_; }
     int process() const noexcept { return memory_.process(); }
+    /// Which of the copies in its process.
+    std::size_t copy() const noexcept { return copy_; }
     std::string name() const { return program_name(process()); }
 
     /// The pools that live, the first one first. Throws process_unreadable when it does not come to a rest.
     std::vector<detail::living_pool> pools() const;
+
+    /// Whether a pool is still the one that it was when it was listed. Throws the same.
+    bool lists(const detail::living_pool& pool) const;
 
     /// The name of the thread with this number of the library's, as the system knows it: "physics"; empty if
     /// that is not known.
@@ -41,8 +47,9 @@ public:
     recorded_event maker_of(std::uint64_t word) const;
 
 private:
-    inspected_program(const process_memory& memory, const detail::process_description& description) noexcept
-        : memory_(memory), description_(description) {}
+    inspected_program(const process_memory& memory, const detail::process_description& description,
+                      std::size_t copy) noexcept
+        : memory_(memory), description_(description), copy_(copy) {}
 
     std::optional<std::vector<detail::living_pool>> try_to_list() const;
     call_site site_of(std::uint64_t site) const;
@@ -52,6 +59,7 @@ private:
 
     process_memory memory_;
     detail::process_description description_;
+    std::size_t copy_;
 };
 
 } // namespace handlepool::inspect_tool

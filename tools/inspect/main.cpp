@@ -9,13 +9,13 @@
 #include <src/core/recorder/debug_info.hpp>
 #include <src/core/recorder/depots.hpp>
 
+#include <algorithm>
 #include <charconv>
-#include <chrono>
 #include <cstdio>
 #include <exception>
+#include <iterator>
 #include <new>
 #include <string>
-#include <thread>
 #include <typeinfo>
 #include <vector>
 
@@ -44,7 +44,10 @@ struct command_line {
 int named_process = 0;
 
 std::string name_of_code(std::uintptr_t address) {
-    std::string name = handlepool::detail::name_by_debug_info(address, named_process);
+    // Where it has other files under these names, they would name other code.
+    std::string name = sees_the_same_files(named_process)
+                           ? handlepool::detail::name_by_debug_info(address, named_process)
+                           : std::string();
     return name.empty() ? place_in_module(named_process, address) : name;
 }
 
@@ -101,15 +104,23 @@ std::vector<inspected_program> find_programs(const std::string& named) {
     return found;
 }
 
+std::vector<std::string> names_of_pools(const inspected_program& program) {
+    std::vector<std::string> names;
+    for (const handlepool::detail::living_pool& each : program.pools()) {
+        try {
+            names.push_back(printable(inspected_pool(program, each).name()));
+        } catch (const memory_gone&) { // it has just ended
+        }
+    }
+    return names;
+}
+
 void list_programs(const command_line& line) {
     nlohmann::ordered_json json = nlohmann::ordered_json::array();
     std::string text;
     for (const inspected_program& each : find_programs()) {
         try {
-            std::vector<std::string> names;
-            for (const handlepool::detail::living_pool& pool : each.pools()) {
-                names.push_back(printable(inspected_pool(each, pool).name()));
-            }
+            const std::vector<std::string> names = names_of_pools(each);
             json.push_back({{"process", each.process()}, {"name", printable(each.name())}, {"pools", names}});
             text += fmt::format("{:>9}  {}: {}\n", each.process(), printable(each.name()),
                                 names.empty() ? "no pools" : fmt::format("{}", fmt::join(names, ", ")));
@@ -120,7 +131,9 @@ void list_programs(const command_line& line) {
     if (line.json) {
         print(json.dump(2) + "\n");
     } else {
-        print(text.empty() ? "No process that may be read has pools.\n" : text);
+        print(text.empty() ? "No process that may be read has pools. Those of other users, and where "
+                             "/proc/sys/kernel/yama/ptrace_scope is not 0 all others, need sudo.\n"
+                           : text);
     }
 }
 
@@ -180,10 +193,33 @@ void tell_of_handle(const command_line& line, const std::vector<inspected_progra
     print(line.json ? json.dump(2) + "\n" : text);
 }
 
+[[noreturn]] void throw_no_pool(const command_line& line, const std::vector<inspected_program>& programs) {
+    std::vector<std::string> names;
+    for (const inspected_program& each : programs) {
+        std::ranges::copy(names_of_pools(each), std::back_inserter(names));
+    }
+    throw std::runtime_error(fmt::format("process {} has no pool '{}'; it has {}", programs.front().process(),
+                                         printable(line.asked.pool),
+                                         names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "))));
+}
+
 void tell_of_programs(const command_line& line, const std::vector<inspected_program>& programs) {
     std::vector<program_report> reports;
+    bool has_pools = false;
     for (const inspected_program& each : programs) {
-        reports.push_back(look(each, line.asked));
+        try {
+            reports.push_back(look(each, line.asked));
+            has_pools = has_pools || !reports.back().pools.empty();
+        } catch (const process_unreadable& error) {
+            if (!line.program.empty()) {
+                throw;
+            }
+            fmt::print(stderr, "handlepool-inspect: {}\n",
+                       printable(error.what())); // and goes on with others
+        }
+    }
+    if (!line.asked.pool.empty() && !has_pools && line.watch_seconds == 0) {
+        throw_no_pool(line, programs);
     }
     std::string text;
     if (line.prometheus) {
@@ -230,10 +266,6 @@ int run(const command_line& line) {
     }
     tell_of_programs(line, programs);
     while (line.watch_seconds > 0) {
-        if (line.asked.seconds < line.watch_seconds) {
-            std::this_thread::sleep_for(
-                std::chrono::duration<double>(line.watch_seconds - line.asked.seconds));
-        }
         if (!line.json && writes_to_terminal()) {
             print("\033[H\033[2J"); // from the upper left corner again
         }
@@ -266,10 +298,9 @@ int run(int argc, char** argv) {
         ->capture_default_str()
         ->check(CLI::Range(0.0, 3600.0));
     CLI::Option& watch =
-        *app.add_option("--watch", line.watch_seconds,
-                        "Look again after so many seconds, one if not given, until the program ends")
-             ->expected(0, 1)
-             ->default_str("1")
+        *app.add_option(
+                "--watch", line.watch_seconds,
+                "Look again after so many seconds, between which the rates are, until the program ends")
              ->check(CLI::Range(0.1, 3600.0));
     CLI::Option& json = *app.add_flag("--json", line.json, "Print JSON instead of text");
     CLI::Option& prometheus =

@@ -51,17 +51,25 @@ public:
         return values;
     }
 
+    /// The same, but zeros for pages that the process has never touched: it gets no memory for them by this.
+    void read_touched(std::uint64_t address, std::span<std::byte> to) const;
+    template <class Value>
+    std::vector<Value> read_touched_array(std::uint64_t address, std::size_t count) const {
+        std::vector<Value> values(count);
+        read_touched(address, std::as_writable_bytes(std::span(values)));
+        return values;
+    }
+
     /// `size` characters, but `most` of them at the most.
-    std::string read_text(const void* address, std::uint64_t size, std::size_t most = 1000) const;
+    std::string read_text(const void* address, std::uint64_t size, std::size_t most = 200) const;
     /// Characters up to a zero.
-    std::string read_string(const void* address, std::size_t most = 1000) const;
+    std::string read_string(const void* address, std::size_t most = 200) const;
 
 private:
     int process_;
 };
 
-/// A part of a process's memory that a file is mapped to and that the process can write, where there is data
-/// of its modules.
+/// A part of a process's memory where data of its modules is.
 struct data_range {
     std::uint64_t first;
     std::uint64_t last;
@@ -80,7 +88,10 @@ std::string program_name(int process);
 /// The name of a thread of it by the system's number; empty if there is no such thread.
 std::string thread_name(int process, std::uint32_t thread);
 
-/// Bytes in a range of its memory that are backed by memory now which no other process shares.
+/// Whether it finds the same files under their names as this process does.
+bool sees_the_same_files(int process);
+
+/// Bytes in a range of its memory that it has touched and not given back: in memory, or swapped out.
 std::uint64_t resident_bytes(int process, std::uint64_t first, std::uint64_t size);
 
 /// Nanoseconds of the clock that the pools use.

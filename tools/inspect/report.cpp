@@ -92,6 +92,25 @@ void tell_details(pool_report& told, const inspected_program& program, const ins
     }
 }
 
+/// What has happened since the first look.
+void tell_rates(pool_report& told, const pool_counts& first, bool has_waited) {
+    const pool_counts& now = told.counts;
+    if (!has_waited || now.created < first.created || now.erased < first.erased ||
+        now.frames < first.frames) { // another pool, which was made in its place
+        return;
+    }
+    const double seconds = static_cast<double>(now.at - first.at) * 1e-9;
+    const auto rate = [&](std::uint64_t pool_counts::* counter) {
+        return static_cast<double>(now.*counter - first.*counter) / seconds;
+    };
+    told.created_rate = rate(&pool_counts::created);
+    told.erased_rate = rate(&pool_counts::erased);
+    told.frame_rate = rate(&pool_counts::frames);
+    if (*told.frame_rate > 0) {
+        told.compaction_nanoseconds = rate(&pool_counts::compaction_nanoseconds) / *told.frame_rate;
+    }
+}
+
 /// What a pool is at the first look.
 struct first_look {
     pool_counts counts;
@@ -102,11 +121,9 @@ struct first_look {
 
 program_report look(const inspected_program& program, const wishes& asked) {
     std::vector<std::pair<inspected_pool, first_look>> seen;
-    std::vector<std::string> names;
     for (const detail::living_pool& each : program.pools()) {
         try {
             inspected_pool pool(program, each);
-            names.push_back(detail::printable(pool.name()));
             if (asked.pool.empty() || pool.name() == asked.pool) {
                 first_look first{.counts = pool.counts(), .living = std::nullopt};
                 if (!asked.pool.empty() && asked.seconds > 0) {
@@ -117,45 +134,33 @@ program_report look(const inspected_program& program, const wishes& asked) {
         } catch (const memory_gone&) { // it has just ended
         }
     }
-    if (!asked.pool.empty() && seen.empty()) {
-        throw std::runtime_error(fmt::format(
-            "process {} has no pool '{}'; it has {}", program.process(), detail::printable(asked.pool),
-            names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "))));
-    }
-    if (asked.seconds > 0) {
+    if (asked.seconds > 0 && !seen.empty()) {
         std::this_thread::sleep_for(std::chrono::duration<double>(asked.seconds));
     }
 
-    program_report report{.process = program.process(), .name = program.name(), .pools = {}};
-    for (const auto& [pool, first] : seen) {
+    program_report report{
+        .process = program.process(), .copy = program.copy(), .name = program.name(), .pools = {}};
+    for (const auto& [before, first] : seen) {
         try {
+            const inspected_pool pool(program, before.listed());
             pool_report told;
             told.name = pool.name();
             told.type = pool.type();
+            told.layout = pool.layout();
             told.id = pool.id();
             told.capacity = pool.capacity();
             told.object_bytes = pool.object_bytes();
             told.is_stable = pool.is_stable();
             told.counts = pool.counts();
             told.gate = pool.gate();
-            if (asked.seconds > 0) {
-                const double seconds = static_cast<double>(told.counts.at - first.counts.at) * 1e-9;
-                const auto rate = [&](std::uint64_t pool_counts::* counter) {
-                    return static_cast<double>(told.counts.*counter - first.counts.*counter) / seconds;
-                };
-                told.created_rate = rate(&pool_counts::created);
-                told.erased_rate = rate(&pool_counts::erased);
-                told.frame_rate = rate(&pool_counts::frames);
-                if (*told.frame_rate > 0) {
-                    told.compaction_nanoseconds =
-                        rate(&pool_counts::compaction_nanoseconds) / *told.frame_rate;
-                }
-            }
+            tell_rates(told, first.counts, asked.seconds > 0);
             if (!asked.pool.empty()) {
                 tell_details(told, program, pool, first.living, asked.most);
             }
-            report.pools.push_back(std::move(told));
-        } catch (const memory_gone&) {
+            if (program.lists(pool.listed())) { // else something else may be there now
+                report.pools.push_back(std::move(told));
+            }
+        } catch (const memory_gone&) { // it has ended
         }
     }
     return report;

@@ -39,6 +39,7 @@ struct object_report {
 struct pool_report {
     std::string name;
     std::string type;
+    std::string layout; ///< the bits of its handles: "32.22.10"
     std::uint32_t id = 0;
     std::uint64_t capacity = 0;
     std::uint64_t object_bytes = 0;
@@ -63,12 +64,13 @@ struct pool_report {
 
 struct program_report {
     int process = 0;
+    std::size_t copy = 0; ///< of the library, if the process has several, whose pools may have the same ids
     std::string name;
     std::vector<pool_report> pools;
 };
 
-/// Looks at a program. Pools that end meanwhile are left out. Throws process_unreadable, and
-/// std::runtime_error when there is no pool with the name that was asked for.
+/// Looks at a program. Pools that end meanwhile are left out; there is none if none has the name that was
+/// asked for. Throws process_unreadable.
 program_report look(const inspected_program& program, const wishes& asked);
 
 std::string text_of(const program_report& report);

@@ -86,6 +86,7 @@ ordered_json json_of(const program_report& report) {
         const pool_counts& now = each.counts;
         ordered_json pool{{"name", printable(each.name)},
                           {"id", each.id},
+                          {"layout", each.layout},
                           {"type", printable(each.type)},
                           {"object_bytes", each.object_bytes},
                           {"is_stable", each.is_stable},
@@ -94,6 +95,7 @@ ordered_json json_of(const program_report& report) {
                           {"dense", now.dense},
                           {"newborn", now.newborn},
                           {"waiting_removals", now.waiting_removals},
+                          {"reserved", now.reserved},
                           {"created", now.created},
                           {"erased", now.erased},
                           {"destroyed", now.destroyed},

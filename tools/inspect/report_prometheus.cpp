@@ -37,6 +37,8 @@ constexpr metric metrics[] = {
      [](const pool_report& pool) { return static_cast<double>(pool.counts.newborn); }},
     {"waiting_removals", "gauge", "Objects that were erased and not yet destroyed.",
      [](const pool_report& pool) { return static_cast<double>(pool.counts.waiting_removals); }},
+    {"reserved", "gauge", "Handles that were reserved and have no object yet.",
+     [](const pool_report& pool) { return static_cast<double>(pool.counts.reserved); }},
     {"created_total", "counter", "Objects ever created.",
      [](const pool_report& pool) { return static_cast<double>(pool.counts.created); }},
     {"erased_total", "counter", "Objects ever erased.",
@@ -64,10 +66,12 @@ std::string prometheus_of(const std::vector<program_report>& reports) {
                             each.name, each.help, each.type);
         for (const program_report& program : reports) {
             for (const pool_report& pool : program.pools) {
-                text += fmt::format(
-                    "handlepool_inspected_{}{{program={},process=\"{}\",pool={},pool_id=\"{}\"}} {}\n",
-                    each.name, detail::prometheus_label(program.name), program.process,
-                    detail::prometheus_label(pool.name), pool.id, each.value(pool));
+                text +=
+                    fmt::format("handlepool_inspected_{}{{program={},process=\"{}\",pool={},pool_id=\"{}\","
+                                "layout=\"{}\",copy=\"{}\"}} {}\n",
+                                each.name, detail::prometheus_label(program.name), program.process,
+                                detail::prometheus_label(pool.name), pool.id, pool.layout, program.copy,
+                                each.value(pool));
             }
         }
     }

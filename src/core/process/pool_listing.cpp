@@ -27,16 +27,19 @@ constinit std::atomic<std::uint64_t> list_changes{0};
 /// is whole. A debugger may stop the process between any two stores, and follows `next` alone.
 class change_of_list {
 public:
-    change_of_list() : lock_(this_process.registries_mutex) { count(); }
+    change_of_list() : lock_(this_process.registries_mutex) {
+        count();
+        // A reader in another process sees the list change only after the first of these counts.
+        std::atomic_thread_fence(std::memory_order::seq_cst);
+    }
     ~change_of_list() { count(); }
 
     change_of_list(const change_of_list&) = delete;
     change_of_list& operator=(const change_of_list&) = delete;
 
 private:
-    // seq_cst: what reads the memory of this process sees the stores in between after the first of these, and
-    // before the second
-    static void count() noexcept { list_changes.fetch_add(1, std::memory_order::seq_cst); }
+    // release: and all of the change before the second
+    static void count() noexcept { list_changes.fetch_add(1, std::memory_order::release); }
 
     std::scoped_lock<constant_mutex> lock_;
 };

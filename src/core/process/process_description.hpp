@@ -46,7 +46,7 @@ struct alignas(64) process_description {
 };
 
 // Whoever changes these raises the version.
-static_assert(sizeof(process_description) == 128 && sizeof(living_pool) == 472 &&
+static_assert(sizeof(process_description) == 128 && sizeof(living_pool) == 528 &&
               sizeof(listed_depot) == 16 && sizeof(described_column) == 40);
 
 } // namespace handlepool::detail

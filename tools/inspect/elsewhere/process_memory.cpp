@@ -14,6 +14,12 @@ namespace {
 void process_memory::read(std::uint64_t, std::span<std::byte>) const {
     refuse();
 }
+void process_memory::read_touched(std::uint64_t, std::span<std::byte>) const {
+    refuse();
+}
+bool sees_the_same_files(int) {
+    refuse();
+}
 std::vector<data_range> data_ranges(int) {
     refuse();
 }

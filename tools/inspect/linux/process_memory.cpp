@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <charconv>
 #include <filesystem>
@@ -72,6 +73,58 @@ std::vector<mapping> mappings_of(int process) {
     return found;
 }
 
+std::uint64_t page_size() noexcept {
+    return static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+/// Which pages of a process have ever been touched: /proc/*/pagemap.
+class page_map {
+public:
+    explicit page_map(int process) : words_(std::size_t{1} << 15) {
+        file_ = open(path_in_proc(process, "pagemap").c_str(), O_RDONLY | O_CLOEXEC);
+        if (file_ < 0) {
+            throw_unreadable(process, errno);
+        }
+    }
+    ~page_map() { close(file_); }
+
+    page_map(const page_map&) = delete;
+    page_map& operator=(const page_map&) = delete;
+
+    /// Calls `visit(first, last)` for runs of pages that are in memory or swapped out.
+    template <class Visit>
+    void for_each_run(std::uint64_t first, std::uint64_t last, Visit visit) const {
+        constexpr std::uint64_t is_touched = std::uint64_t{3} << 62;
+        std::uint64_t run = first;
+        while (first < last) {
+            const std::uint64_t wanted = std::min<std::uint64_t>(words_.size(), last - first);
+            const ssize_t bytes =
+                pread(file_, words_.data(), static_cast<std::size_t>(wanted) * sizeof(words_[0]),
+                      static_cast<off_t>(first * sizeof(words_[0])));
+            if (bytes <= 0) {
+                return; // the process has ended
+            }
+            const auto count = static_cast<std::size_t>(bytes) / sizeof(words_[0]);
+            for (std::size_t i = 0; i != count; ++i, ++first) {
+                if ((words_[i] & is_touched) == 0) {
+                    if (run != first) {
+                        visit(run, first);
+                    }
+                    run = first + 1;
+                }
+            }
+            if (run != first) {
+                visit(run, first);
+                run = first;
+            }
+        }
+    }
+
+private:
+    int file_;
+    mutable std::vector<std::uint64_t> words_;
+};
+
 std::string first_line(const std::string& path) {
     std::ifstream in(path);
     std::string line;
@@ -98,11 +151,39 @@ void process_memory::read(std::uint64_t address, std::span<std::byte> to) const 
     }
 }
 
+void process_memory::read_touched(std::uint64_t address, std::span<std::byte> to) const {
+    std::ranges::fill(to, std::byte{});
+    const std::uint64_t page = page_size();
+    const std::uint64_t end = address + to.size();
+    const page_map pages(process_);
+    pages.for_each_run(address / page, (end + page - 1) / page, [&](std::uint64_t first, std::uint64_t last) {
+        const std::uint64_t from = std::max(first * page, address);
+        const std::uint64_t until = std::min(last * page, end);
+        read(from,
+             to.subspan(static_cast<std::size_t>(from - address), static_cast<std::size_t>(until - from)));
+    });
+}
+
 std::vector<data_range> data_ranges(int process) {
+    constexpr std::uint64_t most_bytes = std::uint64_t{64} << 20; // of a module's data
+    const process_memory memory(process);
+    std::string module; // whose beginning was seen last
     std::vector<data_range> found;
     for (const mapping& each : mappings_of(process)) {
-        if (each.file != 0 && each.rights == "rw-p") {
-            found.push_back({each.first, each.last});
+        if (each.file == 0) {
+            continue;
+        }
+        if (each.offset == 0 &&
+            each.rights[0] == 'r') { // no other files are read: that might give them memory
+            std::array<char, 4> magic{};
+            try {
+                magic = memory.read<std::array<char, 4>>(each.first);
+            } catch (const memory_gone&) {
+            }
+            module = std::string_view(magic.data(), magic.size()) == "\177ELF" ? each.path : std::string();
+        }
+        if (each.path == module && each.rights.starts_with("rw") && each.rights[3] == 'p') {
+            found.push_back({each.first, std::min(each.last, each.first + most_bytes)});
         }
     }
     return found;
@@ -141,7 +222,15 @@ std::vector<int> readable_processes() {
 std::string program_name(int process) {
     std::error_code error;
     const fs::path program = fs::read_symlink(path_in_proc(process, "exe"), error);
-    return error ? first_line(path_in_proc(process, "comm")) : program.filename().string();
+    if (error) {
+        return first_line(path_in_proc(process, "comm"));
+    }
+    std::string name = program.filename().string();
+    constexpr std::string_view deleted = " (deleted)"; // since the program was built anew
+    if (name.ends_with(deleted)) {
+        name.resize(name.size() - deleted.size());
+    }
+    return name;
 }
 
 std::string thread_name(int process, std::uint32_t thread) {
@@ -150,30 +239,17 @@ std::string thread_name(int process, std::uint32_t thread) {
 }
 
 std::uint64_t resident_bytes(int process, std::uint64_t first, std::uint64_t size) {
-    // In memory, and nobody else's: pages that were only read are the system's one page of zeros.
-    constexpr std::uint64_t is_own = std::uint64_t{1} << 63 | std::uint64_t{1} << 56;
-    const auto page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
-    std::vector<std::uint64_t> words(std::size_t{1} << 16);
-    const int file = open(path_in_proc(process, "pagemap").c_str(), O_RDONLY | O_CLOEXEC);
-    if (file < 0) {
-        throw_unreadable(process, errno);
-    }
-    std::uint64_t present = 0;
-    for (std::uint64_t at = first / page, last = (first + size + page - 1) / page; at < last;) {
-        const std::uint64_t wanted = std::min<std::uint64_t>(words.size(), last - at);
-        const ssize_t bytes = pread(file, words.data(), static_cast<std::size_t>(wanted) * sizeof(words[0]),
-                                    static_cast<off_t>(at * sizeof(words[0])));
-        if (bytes <= 0) {
-            break; // the process has ended
-        }
-        const auto count = static_cast<std::size_t>(bytes) / sizeof(words[0]);
-        present += static_cast<std::uint64_t>(
-            std::count_if(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(count),
-                          [](std::uint64_t word) { return (word & is_own) == is_own; }));
-        at += count;
-    }
-    close(file);
-    return present * page;
+    const std::uint64_t page = page_size();
+    std::uint64_t pages = 0;
+    page_map(process).for_each_run(first / page, (first + size + page - 1) / page,
+                                   [&](std::uint64_t begin, std::uint64_t end) { pages += end - begin; });
+    return pages * page;
+}
+
+bool sees_the_same_files(int process) {
+    std::error_code error;
+    const fs::path own = fs::read_symlink("/proc/self/ns/mnt", error);
+    return !error && fs::read_symlink(path_in_proc(process, "ns/mnt"), error) == own;
 }
 
 std::uint64_t now() noexcept {

@@ -49,6 +49,8 @@ struct described_pool {
     // made it and since when, if the pool records lives.
     described_array created;
     described_array erased;
+    described_array reserved; ///< handles, ever
+    described_array closed;   ///< of these, fulfilled or cancelled
     described_array guards;
     described_array guard_makers;
     described_array guards_since;

@@ -39,6 +39,8 @@ struct alignas(cache_line) shard : pin<Policy> {
         pin<Policy>::describe(shards, pool);
         pool.created = shards.described(&shard::created);
         pool.erased = shards.described(&shard::erased);
+        pool.reserved = shards.described(&shard::reserved);
+        pool.closed = shards.described(&shard::closed);
     }
 
     /// Called by per_thread_table when the thread with this index uses the shard for the first time.

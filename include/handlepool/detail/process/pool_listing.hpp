@@ -16,6 +16,7 @@ struct living_pool {
     unsigned index_bits = 0;
     unsigned generation_bits = 0;
     unsigned pool_id_bits = 0;
+    unsigned handle_bits = 0; ///< of all parts, user bits included
     std::uint32_t id = 0;
 
     const char* name = nullptr;
@@ -46,6 +47,7 @@ public:
         return {.index_bits = Layout::index_bits,
                 .generation_bits = Layout::generation_bits,
                 .pool_id_bits = Layout::pool_id_bits,
+                .handle_bits = Layout::bits,
                 .id = id,
                 .name = name,
                 .core = &core,

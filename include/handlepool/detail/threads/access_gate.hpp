@@ -216,7 +216,11 @@ public:
     }
 
     /// The calling thread, which has a guard: notes who made it.
-    void note_maker(std::uint64_t who) noexcept { pins_.mine()->note_maker(who, policy::now()); }
+    void note_maker(std::uint64_t who) noexcept {
+        if (Pin& mine = *pins_.mine(); mine.guards() == 1) { // else it holds others, too
+            mine.note_maker(who, policy::now());
+        }
+    }
 
     /// For programs that read this one's memory.
     void describe(described_pool& pool) const noexcept {

@@ -38,12 +38,10 @@ public:
     /// The guards that live; one that has ended in another thread may still be counted.
     std::uint32_t guards() const noexcept { return count_.load(std::memory_order::relaxed); }
 
-    /// Its thread, which has just raised it: notes who made the guard, and when, unless it holds others, too.
+    /// Its thread, which has just raised it: notes who made the guard, and when.
     void note_maker(std::uint64_t who, std::uint64_t now) noexcept {
-        if (guards() == 1) {
-            maker_.store(who, std::memory_order::relaxed);
-            since_.store(now, std::memory_order::relaxed);
-        }
+        maker_.store(who, std::memory_order::relaxed);
+        since_.store(now, std::memory_order::relaxed);
     }
 
     /// For programs that read this one's memory.
