@@ -332,7 +332,8 @@ HANDLEPOOL_C_API handlepool_error handlepool_reset(handlepool_pool* pool);
 typedef struct handlepool_service_description {
     /// Options of pools, by their names, which override the descriptions: {"pools": {"ships": {"capacity":
     /// 10000}}}, with the fields capacity, reuse_delay, slot_limit, removal_queue_size, max_threads,
-    /// remember_frames, record_lives and record_stack. Those of pools that are never added mean nothing. By default none.
+    /// remember_frames, record_lives and record_stack. Those of pools that are never added mean nothing. By
+    /// default none.
     const char* limits;
     handlepool_report_function report_leaks; ///< told of the pools that still hold objects at the end
     void* user;                              ///< passed to it
