@@ -74,7 +74,7 @@ void inspected_pool::require_sensible() const {
                                          pool.lives.count == pool.slot_table.count << pool.lives_bits)) &&
         (pool.history.first == nullptr || pool.history.stride == 2 * sizeof(std::uint64_t)) &&
         pool.created.count <= detail::thread_index_limit && pool.memory_size <= most_bytes;
-    if (!is_sensible && !program_.lists(listed_)) {
+    if (!is_sensible && !is_among(listed_, program_.pools())) {
         throw memory_gone(fmt::format("pool '{}' of process {} has ended", name_, memory_.process()));
     }
     if (!is_sensible) {
@@ -225,7 +225,6 @@ std::uint32_t inspected_pool::frames_since(const life_record& record, std::uint3
 
 void inspected_pool::for_each_living(const std::function<void(const living_object&)>& visit) const {
     const std::uint64_t last = slots_in_service();
-    const std::uint64_t lanes = std::uint64_t{1} << listed_.description.lives_bits;
     for (std::uint64_t first = 0; first < last; first += slots_at_once) {
         const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(slots_at_once, last - first));
         std::vector<life_words> lives;
@@ -236,7 +235,8 @@ void inspected_pool::for_each_living(const std::function<void(const living_objec
         std::uint64_t frames = 0;
         if (records_lives()) {
             lives = memory_.read_touched_array<life_words>(
-                address_in(listed_.description.lives, first * lanes), count * lanes);
+                address_in(listed_.description.lives, position_of_life(first, 0)),
+                count << listed_.description.lives_bits);
             recorder_frame = memory_.read<std::uint32_t>(listed_.description.lives_frame);
         }
         if (listed_.description.history.first != nullptr) {
@@ -253,7 +253,7 @@ void inspected_pool::for_each_living(const std::function<void(const living_objec
                               .index = first + i,
                               .generation = generation_of(tag)};
             if (records_lives()) {
-                const auto& words = lives[i * lanes + (one.generation >> 1 & (lanes - 1))].beginning;
+                const auto& words = lives[position_of_life(i, one.generation)].beginning;
                 const life_record record = life_record::of(words[0], words[1]);
                 if (record.generation == one.generation) {
                     one.beginning = record;
@@ -284,10 +284,14 @@ std::optional<life_record> inspected_pool::end(detail::slot_index slot, std::uin
     return record_at(address_of_life(slot, generation) + offsetof(life_words, end), generation);
 }
 
+// As in life_recorder.
+std::uint64_t inspected_pool::position_of_life(std::uint64_t slot, std::uint32_t generation) const noexcept {
+    const std::uint64_t lanes = std::uint64_t{1} << listed_.description.lives_bits;
+    return slot * lanes + (generation >> 1 & (lanes - 1));
+}
 std::uint64_t inspected_pool::address_of_life(detail::slot_index slot,
                                               std::uint32_t generation) const noexcept {
-    const std::uint64_t lanes = std::uint64_t{1} << listed_.description.lives_bits;
-    return address_in(listed_.description.lives, raw(slot) * lanes + (generation >> 1 & (lanes - 1)));
+    return address_in(listed_.description.lives, position_of_life(raw(slot), generation));
 }
 
 std::string inspected_pool::describe(std::uint64_t handle) const {

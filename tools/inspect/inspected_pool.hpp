@@ -118,6 +118,8 @@ private:
     /// How many slots were ever used, as far as it shows.
     std::uint64_t slots_in_service() const;
     std::optional<detail::life_record> record_at(std::uint64_t address, std::uint32_t generation) const;
+    /// Of a slot, counted from any first one, the place of the life with this generation.
+    std::uint64_t position_of_life(std::uint64_t slot, std::uint32_t generation) const noexcept;
     std::uint64_t address_of_life(detail::slot_index slot, std::uint32_t generation) const noexcept;
     std::uint32_t frames_since(const detail::life_record& record, std::uint32_t now) const noexcept;
 

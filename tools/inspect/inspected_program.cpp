@@ -5,8 +5,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
-#include <iterator>
 #include <string_view>
 #include <thread>
 #include <unordered_set>
@@ -53,15 +51,6 @@ std::vector<std::uint64_t> find_descriptions(const process_memory& memory, const
 bool is_known(const process_description& description) {
     return description.version == process_description::current_version &&
            description.address_bytes == sizeof(void*);
-}
-
-// As in src/core/recorder/depots.cpp.
-constexpr std::uint64_t is_text = std::uint64_t{1} << 63;
-constexpr std::size_t thread_chars = 32;
-
-std::string text_in(const std::vector<std::uint64_t>& entry, std::size_t first, std::size_t last) {
-    const auto* const chars = reinterpret_cast<const char*>(entry.data() + 1);
-    return {chars + first, std::find(chars + first, chars + last, '\0')};
 }
 
 } // namespace
@@ -139,8 +128,8 @@ std::optional<std::vector<living_pool>> inspected_program::try_to_list() const {
     return found;
 }
 
-bool inspected_program::lists(const living_pool& pool) const {
-    return std::ranges::any_of(pools(), [&pool](const living_pool& each) {
+bool is_among(const living_pool& pool, const std::vector<living_pool>& listed) {
+    return std::ranges::any_of(listed, [&pool](const living_pool& each) {
         return each.core == pool.core && each.id == pool.id &&
                each.function_of_type == pool.function_of_type &&
                each.description.memory == pool.description.memory &&
@@ -156,14 +145,14 @@ std::string inspected_program::thread_with_number(std::uint32_t number) const {
     return thread_name(process(), thread);
 }
 
-std::optional<std::vector<std::uint64_t>> inspected_program::entry_of(const detail::listed_depot* depot,
-                                                                      std::uint64_t number) const {
-    constexpr std::size_t words = 16;
+std::optional<detail::word_depot::value_type> inspected_program::entry_of(const detail::listed_depot* depot,
+                                                                          std::uint64_t number) const {
     const auto where = memory_.read<detail::listed_depot>(depot);
     if (where.entries == nullptr || number == 0) {
         return std::nullopt;
     }
-    return memory_.read_array<std::uint64_t>(address_of(where.entries) + number * where.entry_size, words);
+    return memory_.read<detail::word_depot::value_type>(address_of(where.entries) +
+                                                        number * where.entry_size);
 }
 
 call_site inspected_program::site_of(std::uint64_t site) const {
@@ -171,15 +160,7 @@ call_site inspected_program::site_of(std::uint64_t site) const {
         return call_site(site);
     }
     const auto entry = entry_of(description_.sites, site & 0xffff'ffff);
-    if (!entry) {
-        return {};
-    }
-    if ((entry->front() & is_text) != 0) {
-        return call_site::named(text_in(*entry, 0, (entry->size() - 1) * sizeof(entry->front())));
-    }
-    detail::word_depot::value_type stack{};
-    std::ranges::copy(*entry, stack.begin());
-    return call_site(detail::site_of_value(stack));
+    return entry ? call_site(detail::site_of_value(*entry)) : call_site();
 }
 
 recorded_event inspected_program::maker_of(std::uint64_t word) const {
@@ -187,8 +168,8 @@ recorded_event inspected_program::maker_of(std::uint64_t word) const {
     recorded_event made;
     made.site = site_of(detail::site_of(who));
     if (const auto actor = entry_of(description_.actors, detail::actor_of(who))) {
-        made.thread = text_in(*actor, 0, thread_chars);
-        made.task = text_in(*actor, thread_chars, (actor->size() - 1) * sizeof(actor->front()));
+        made.thread = detail::thread_in(*actor);
+        made.task = detail::task_in(*actor);
     }
     return made;
 }

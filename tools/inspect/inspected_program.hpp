@@ -34,9 +34,6 @@ public:
     /// The pools that live, the first one first. Throws process_unreadable when it does not come to a rest.
     std::vector<detail::living_pool> pools() const;
 
-    /// Whether a pool is still the one that it was when it was listed. Throws the same.
-    bool lists(const detail::living_pool& pool) const;
-
     /// The name of the thread with this number of the library's, as the system knows it: "physics"; empty if
     /// that is not known.
     std::string thread_with_number(std::uint32_t number) const;
@@ -53,13 +50,16 @@ private:
 
     std::optional<std::vector<detail::living_pool>> try_to_list() const;
     call_site site_of(std::uint64_t site) const;
-    /// The words of an entry of a depot; nothing where there is none.
-    std::optional<std::vector<std::uint64_t>> entry_of(const detail::listed_depot* depot,
-                                                       std::uint64_t number) const;
+    /// The value of an entry of a depot; nothing where there is none.
+    std::optional<detail::word_depot::value_type> entry_of(const detail::listed_depot* depot,
+                                                           std::uint64_t number) const;
 
     process_memory memory_;
     detail::process_description description_;
     std::size_t copy_;
 };
+
+/// Whether a pool is one of these, which were listed at another time.
+bool is_among(const detail::living_pool& pool, const std::vector<detail::living_pool>& listed);
 
 } // namespace handlepool::inspect_tool

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <src/core/recorder/debug_info.hpp>
 #include <src/core/recorder/depots.hpp>
+#include <support/files/flush_output.hpp>
 
 #include <algorithm>
 #include <charconv>
@@ -53,9 +54,7 @@ std::string name_of_code(std::uintptr_t address) {
 
 void print(const std::string& text) {
     fmt::print("{}", text);
-    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
-        throw std::runtime_error("the output can't be written");
-    }
+    handlepool::support::flush_output();
 }
 
 /// The programs with pools that can be read. Others are passed over: most are no business of this one's.
@@ -84,7 +83,6 @@ std::vector<inspected_program> find_programs(const std::string& named) {
         return found;
     }
     std::vector<inspected_program> found;
-    std::string processes;
     for (const inspected_program& each : find_programs()) {
         if (each.name() == named) {
             if (!found.empty() && found.back().process() != each.process()) {

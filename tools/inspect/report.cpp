@@ -140,6 +140,7 @@ program_report look(const inspected_program& program, const wishes& asked) {
 
     program_report report{
         .process = program.process(), .copy = program.copy(), .name = program.name(), .pools = {}};
+    std::vector<detail::living_pool> told_of;
     for (const auto& [before, first] : seen) {
         try {
             const inspected_pool pool(program, before.listed());
@@ -157,12 +158,20 @@ program_report look(const inspected_program& program, const wishes& asked) {
             if (!asked.pool.empty()) {
                 tell_details(told, program, pool, first.living, asked.most);
             }
-            if (program.lists(pool.listed())) { // else something else may be there now
-                report.pools.push_back(std::move(told));
-            }
+            report.pools.push_back(std::move(told));
+            told_of.push_back(before.listed());
         } catch (const memory_gone&) { // it has ended
         }
     }
+    // Of those that have ended meanwhile, what was read may be something else's.
+    const std::vector<detail::living_pool> still = program.pools();
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i != told_of.size(); ++i) {
+        if (is_among(told_of[i], still)) {
+            std::swap(report.pools[kept++], report.pools[i]);
+        }
+    }
+    report.pools.resize(kept);
     return report;
 }
 

@@ -41,7 +41,7 @@ int cut(const command_line& line) {
         fmt::print("{}: up to frame {}, {} bytes, {} cut off\n", detail::printable(to), line.frame, after,
                    before - after);
     }
-    flush_output();
+    support::flush_output();
     return 0;
 }
 

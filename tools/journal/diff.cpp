@@ -265,7 +265,7 @@ comparison compare_worlds(const command_line& line) {
 int diff(const command_line& line) {
     const comparison result = compare_worlds(line);
     line.json ? print_json(line, result) : print_text(line, result);
-    flush_output();
+    support::flush_output();
     return result.is_same() ? 0 : exit_different;
 }
 

@@ -6,14 +6,12 @@
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <support/files/flush_output.hpp>
 
-#include <cerrno>
 #include <cstdint>
-#include <cstdio>
 #include <exception>
 #include <filesystem>
 #include <string>
-#include <system_error>
 
 namespace handlepool::journal_tool {
 
@@ -86,14 +84,6 @@ inline nlohmann::ordered_json json_of(const journal_state& state) {
         json["damage"] = state.damage;
     }
     return json;
-}
-
-// Throws std::system_error if the standard output has not taken all.
-inline void flush_output() {
-    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
-        throw std::system_error(errno == 0 ? EIO : errno, std::generic_category(),
-                                "the output cannot be written");
-    }
 }
 
 } // namespace handlepool::journal_tool

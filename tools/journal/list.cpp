@@ -66,7 +66,7 @@ journal_state list_as_json(const std::string& file, bool with_parts) {
 int list(const command_line& line) {
     const std::string& file = line.files.front();
     const journal_state state = line.json ? list_as_json(file, line.parts) : list_as_text(file, line.parts);
-    flush_output();
+    support::flush_output();
     if (state.damage.empty()) {
         return 0;
     }

@@ -106,7 +106,7 @@ int replay(const command_line& line) {
         fmt::print(stderr, "handlepool-journal: {}\n", detail::printable(error.what()));
         return exit_damaged;
     }
-    flush_output();
+    support::flush_output();
     return 0;
 }
 

@@ -35,7 +35,7 @@ int verify(const command_line& line) {
     if (line.json) {
         fmt::print("{}\n", all.dump(2));
     }
-    flush_output();
+    support::flush_output();
     return code;
 }
 

@@ -73,11 +73,11 @@ word_depot::value_type value_of(const chars& text) noexcept {
     return value;
 }
 
-std::string text_in(const word_depot::value_type* value, std::size_t first, std::size_t most) {
-    if (value == nullptr || (value->front() & is_text) == 0) {
+std::string text_in(const word_depot::value_type& value, std::size_t first, std::size_t most) {
+    if ((value.front() & is_text) == 0) {
         return {};
     }
-    const char* const text = reinterpret_cast<const char*>(&(*value)[1]) + first;
+    const char* const text = reinterpret_cast<const char*>(&value[1]) + first;
     return {text, std::find(text, text + most, '\0')};
 }
 
@@ -112,7 +112,8 @@ std::span<const std::uint64_t> addresses_of(std::uint64_t site) noexcept {
         static_cast<std::size_t>(std::ranges::find(*value, std::uint64_t{0}) - value->begin()));
 }
 std::string place_of(std::uint64_t site) {
-    return text_in(value_of_site(site), 0, std::tuple_size_v<chars>);
+    const word_depot::value_type* const value = value_of_site(site);
+    return value != nullptr ? text_in(*value, 0, std::tuple_size_v<chars>) : std::string();
 }
 
 std::uint32_t number_of_actor(std::string_view task) noexcept {
@@ -122,10 +123,18 @@ std::uint32_t number_of_actor(std::string_view task) noexcept {
     return actors().number_of(value_of(text));
 }
 std::string thread_of(std::uint32_t actor) {
-    return text_in(actors().find(actor), 0, thread_chars);
+    const word_depot::value_type* const value = actors().find(actor);
+    return value != nullptr ? thread_in(*value) : std::string();
 }
 std::string task_of(std::uint32_t actor) {
-    return text_in(actors().find(actor), thread_chars, std::tuple_size_v<chars> - thread_chars);
+    const word_depot::value_type* const value = actors().find(actor);
+    return value != nullptr ? task_in(*value) : std::string();
+}
+std::string thread_in(const word_depot::value_type& actor) {
+    return text_in(actor, 0, thread_chars);
+}
+std::string task_in(const word_depot::value_type& actor) {
+    return text_in(actor, thread_chars, std::tuple_size_v<chars> - thread_chars);
 }
 
 } // namespace handlepool::detail

@@ -43,4 +43,8 @@ std::uint32_t number_of_actor(std::string_view task) noexcept;
 std::string thread_of(std::uint32_t actor);
 std::string task_of(std::uint32_t actor);
 
+// What the value of an actor's entry says, also of one in another process.
+HANDLEPOOL_EXPORT std::string thread_in(const word_depot::value_type& actor);
+HANDLEPOOL_EXPORT std::string task_in(const word_depot::value_type& actor);
+
 } // namespace handlepool::detail
