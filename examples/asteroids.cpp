@@ -5,6 +5,7 @@
 // replaced, so that the numbers stay about the same. The frames run on all processors: any task creates and
 // erases objects as it goes, and the compaction at the end of a frame tidies up.
 
+#include "asteroids/inspection.hpp"
 #include "asteroids/options.hpp"
 #include "asteroids/picture.hpp"
 #include "asteroids/report.hpp"
@@ -49,6 +50,10 @@ void simulate(const options& chosen) {
     }
     frame.record(chosen.trace.empty() ? nullptr : &records);
 
+    std::optional<inspection> shown;
+    if (chosen.inspect) {
+        shown.emplace();
+    }
     report results(chosen);
     const auto run = [&] {
         handlepool::support::progress_bar progress("asteroids");
@@ -56,6 +61,9 @@ void simulate(const options& chosen) {
             results.add_frame(done, space.pool_time.take());
             if (kept) {
                 kept->end_frame();
+            }
+            if (shown) {
+                shown->end_frame(space.frames);
             }
             progress.show(static_cast<double>(space.frames) / static_cast<double>(chosen.frames));
         });

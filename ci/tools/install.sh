@@ -35,7 +35,7 @@ for tool in "$@"; do
         abi) packages+=(abigail-tools git) ;;
         packages) packages+=(dpkg-dev file help2man lintian meson) ;;
         arm64) packages+=(g++-aarch64-linux-gnu qemu-user-static googletest) ;;
-        chromium) packages+=(chromium-headless-shell) ;; # shows the harness's page to its test
+        chromium) packages+=(chromium-headless-shell) ;; # shows pages to their tests
         clang++-14) packages+=(clang-14) ;;
         clang++-19) packages+=(clang-19 libclang-rt-19-dev llvm-19) ;; # llvm-19: llvm-symbolizer
         libc++-19) packages+=(libc++-19-dev libc++abi-19-dev) ;;

@@ -121,7 +121,7 @@ endif()
 
 # Needs one component, and not what the others do.
 if(HANDLEPOOL_BUILD_TOOLS)
-    handlepool_require(HANDLEPOOL_BUILD_TOOLS ${handlepool_snapshots_needs} fmt nlohmann_json CLI11)
+    handlepool_require(HANDLEPOOL_BUILD_TOOLS ${handlepool_snapshots_needs} fmt nlohmann_json CLI11 Boost exceptions)
     if(NOT HANDLEPOOL_COMPONENTS STREQUAL "AUTO" AND NOT "snapshots" IN_LIST handlepool_components)
         message(FATAL_ERROR "HANDLEPOOL_BUILD_TOOLS is ON, and needs the component snapshots, which is not in HANDLEPOOL_COMPONENTS")
     endif()

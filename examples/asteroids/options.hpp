@@ -27,6 +27,7 @@ struct options {
     std::string trace;
     std::string world;
     std::uint64_t snapshot_every = 100;
+    bool inspect = false;
     bool json = false;
 };
 
@@ -61,11 +62,17 @@ inline void add_options(CLI::App& app, options& chosen) {
            "Frames from a snapshot of the world to the next; between them a journal has their changes")
         ->needs(folder)
         ->check(CLI::Range(1, 1'000'000));
-    app.add_flag("--json", chosen.json, "Print the results as JSON");
+    auto* const json = app.add_flag("--json", chosen.json, "Print the results as JSON");
+    app.add_flag(
+           "--inspect", chosen.inspect,
+           "Show the pools in a page, by handlepool-inspect, at 60 frames a second; and a station that a bug "
+           "ends")
+        ->excludes(json);
     app.footer(
         "Example:\n"
         "  asteroids --entities 100000 --frames 500 --threads 2 --picture space.svg --trace trace.json\n"
-        "  asteroids --frames 100000 --world space   # again and again, however it ends");
+        "  asteroids --frames 100000 --world space   # again and again, however it ends\n"
+        "  asteroids --frames 100000 --inspect       # open the address that it prints; Ctrl-C ends it");
 }
 
 /// Calls `work(options)` with what the command line says, on so many threads. Returns the exit code of the

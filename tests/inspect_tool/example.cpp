@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 // A program to be inspected: makes pools, leaks in one place, erases in another, holds a guard in a third,
-// and waits for its end.
+// and waits for its end. With the argument `busy` it goes on leaking, and a compaction waits for the guard.
 
 #include <handlepool/pool.hpp>
 #include <handlepool/stable_pool.hpp>
@@ -10,7 +10,9 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdio>
+#include <cstring>
 #include <thread>
 
 namespace game {
@@ -39,9 +41,37 @@ void explode(stations& all, handlepool::handle<station> which) {
     all.erase(which);
 }
 
+struct rock {
+    int size = 0;
+};
+
+handlepool::handle<rock> split(handlepool::pool<rock>& all) {
+    return all.emplace(rock{1});
+}
+void forget(handlepool::pool<rock>& all) {
+    all.emplace(rock{2});
+}
+
+/// Never returns. Of the rocks of a frame one is forgotten, and one is written.
+void run_frames() {
+    handlepool::pool<rock> rocks({.name = "rocks", .capacity = 100'000, .record_lives = 2, .pool_id = 7});
+    const auto kept = split(rocks);
+    for (;;) {
+        const auto brief = split(rocks);
+        forget(rocks);
+        rocks.compact();
+        rocks.erase(brief);
+        {
+            const auto guard = rocks.access();
+            ++rocks[kept].size;
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+}
+
 } // namespace game
 
-int main() {
+int main(int count, char** arguments) {
 #ifdef PR_SET_PTRACER
     prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY); // where a program may only be read by those that started it
 #endif
@@ -63,5 +93,13 @@ int main() {
         std::fflush(stdout);
         pause();
     });
+    if (count == 2 && std::strcmp(arguments[1], "busy") == 0) {
+        std::jthread compactor([&] {
+            pthread_setname_np(pthread_self(), "frames");
+            std::this_thread::sleep_for(std::chrono::milliseconds(20)); // the guard is held by then
+            stations.compact();
+        });
+        game::run_frames();
+    }
     renderer.join();
 }

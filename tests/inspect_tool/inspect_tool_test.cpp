@@ -125,8 +125,13 @@ TEST_F(inspect_tool, prints_all_as_json) {
     for (json& each : pools) {
         EXPECT_GT(each.at("bytes_resident"), 0);
         EXPECT_GT(each.at("compaction_nanoseconds"), 0);
-        each.erase("bytes_resident");
-        each.erase("compaction_nanoseconds");
+        EXPECT_EQ(each.at("timed_compactions"), 1);
+        EXPECT_EQ(each.at("phase_nanoseconds").size(), 8U);
+        EXPECT_GT(each.at("phase_nanoseconds").at("place newborns"), 0);
+        for (const char* const time_or_size :
+             {"bytes_resident", "compaction_nanoseconds", "timed_compactions", "phase_nanoseconds"}) {
+            each.erase(time_or_size);
+        }
     }
     json& guard = pools.at(0).at("gate").at("guards").at(0);
     EXPECT_GT(guard.at("nanoseconds"), 0);

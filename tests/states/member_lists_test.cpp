@@ -103,7 +103,7 @@ const std::vector<listed_class> listed = {
     {"detail/compaction/compactor.hpp",
      "compactor",
      {"parts_", "history_", "reaper_", "births_", "promoter_", "extractions_", "sweep_", "left_nursery_",
-      "destroyed_", "runs_", "nanoseconds_", "turn_", "is_followed_"}},
+      "destroyed_", "runs_", "nanoseconds_", "phase_times_", "turn_", "is_followed_"}},
     {"detail/compaction/sweep.hpp",
      "sweep",
      {"parts_", "reaper_", "extractions_", "next_", "end_", "goes_on_", "begun_", "demands_"}},

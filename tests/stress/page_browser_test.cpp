@@ -9,13 +9,11 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 #include <support/programs/run_program.hpp>
+#include <tests/support/browser.hpp>
 #include <tests/support/scratch_directory.hpp>
-#include <unistd.h>
 
-#include <cstdlib>
 #include <fstream>
 #include <map>
-#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -24,6 +22,7 @@
 namespace handlepool::stress {
 namespace {
 
+using support::colour_scheme;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
@@ -122,33 +121,14 @@ addEventListener('load', () => {
 </script>
 )html";
 
-// The smaller of the two packages with the engine, or the whole browser.
-std::string browser() {
-    for (const char* const name : {"chromium-headless-shell", "chromium"}) {
-        const char* const path = std::getenv("PATH");
-        std::istringstream directories(path == nullptr ? "" : path);
-        for (std::string directory; std::getline(directories, directory, ':');) {
-            const std::string file = directory + "/" + name;
-            if (::access(file.c_str(), X_OK) == 0) {
-                return file;
-            }
-        }
-    }
-    throw std::runtime_error(
-        "there is no chromium-headless-shell and no chromium on PATH: install one of them, as "
-        "`ci/tools/install.sh chromium` does");
-}
-
-enum class colour_scheme { dark = 0, light = 1 };
-
 // What the measuring page has found, first for the phone, last for the desk.
 nlohmann::json measured_in_browser(const std::string& page, colour_scheme scheme) {
     const support::scratch_directory scratch;
     std::ofstream(scratch.path() / "page.html") << page;
     std::ofstream(scratch.path() / "measure.html") << measuring_page;
     const support::run_result run = support::run_program(
-        {"timeout", "--kill-after=5", "60", browser(), "--headless", "--hide-scrollbars", "--no-sandbox",
-         "--disable-gpu", "--disable-dev-shm-usage", "--allow-file-access-from-files",
+        {"timeout", "--kill-after=5", "60", support::browser_program(), "--headless", "--hide-scrollbars",
+         "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--allow-file-access-from-files",
          "--user-data-dir=" + (scratch.path() / "profile").string(),
          "--blink-settings=preferredColorScheme=" + std::to_string(static_cast<int>(scheme)),
          "--enable-logging=stderr", "--dump-dom", "file://" + (scratch.path() / "measure.html").string()});

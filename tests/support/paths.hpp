@@ -13,6 +13,7 @@ namespace handlepool::support::paths {
 extern const char* const sources;
 
 // Programs and libraries that tests start, load or record.
+extern const char* const asteroids_program;
 extern const char* const coherence_program;
 extern const char* const failing_stress_program;
 extern const char* const failover_program;

@@ -6,7 +6,9 @@
 #include <handlepool/detail/threads/parent_gate.hpp>
 #include <handlepool/policy.hpp>
 
+#define XXH_INLINE_ALL
 #include <fmt/format.h>
+#include <xxhash.h>
 
 #include <algorithm>
 #include <array>
@@ -31,6 +33,11 @@ std::uint64_t address_in(const described_array& array, std::uint64_t position) n
 
 std::uint64_t difference(std::uint64_t more, std::uint64_t less) noexcept {
     return more > less ? more - less : 0;
+}
+
+/// The location of a slot that is reserved for the object with this tag.
+std::uint32_t reservation(std::uint32_t tag) noexcept {
+    return raw(detail::location::first_no_place) | tag >> 1;
 }
 
 /// The words of a life, as life_recorder keeps them.
@@ -73,7 +80,9 @@ void inspected_pool::require_sensible() const {
         (pool.lives.first == nullptr || (pool.lives.stride == sizeof(life_words) &&
                                          pool.lives.count == pool.slot_table.count << pool.lives_bits)) &&
         (pool.history.first == nullptr || pool.history.stride == 2 * sizeof(std::uint64_t)) &&
-        pool.created.count <= detail::thread_index_limit && pool.memory_size <= most_bytes;
+        pool.created.count <= detail::thread_index_limit && pool.memory_size <= most_bytes &&
+        pool.phase_nanoseconds.count == std::tuple_size_v<decltype(pool_counts::phase_nanoseconds)> &&
+        pool.phase_nanoseconds.stride == sizeof(std::uint64_t);
     if (!is_sensible && !is_among(listed_, program_.pools())) {
         throw memory_gone(fmt::format("pool '{}' of process {} has ended", name_, memory_.process()));
     }
@@ -174,6 +183,9 @@ pool_counts inspected_pool::counts() const {
                             : memory_.read<std::uint32_t>(listed_.description.dense_size);
     now.compaction_nanoseconds = memory_.read<std::uint64_t>(listed_.description.compaction_nanoseconds);
     now.frames = memory_.read<std::uint64_t>(listed_.description.frames);
+    now.timed_compactions = memory_.read<std::uint64_t>(listed_.description.timed_compactions);
+    now.phase_nanoseconds =
+        memory_.read<decltype(now.phase_nanoseconds)>(listed_.description.phase_nanoseconds.first);
     now.bytes_resident =
         resident_bytes(memory_.process(), reinterpret_cast<std::uintptr_t>(listed_.description.memory),
                        listed_.description.memory_size);
@@ -219,10 +231,6 @@ gate_view inspected_pool::gate() const {
 
 // ---- Lives
 
-std::uint32_t inspected_pool::frames_since(const life_record& record, std::uint32_t now) const noexcept {
-    return (now - record.frame) & life_record::frame_mask;
-}
-
 void inspected_pool::for_each_living(const std::function<void(const living_object&)>& visit) const {
     const std::uint64_t last = slots_in_service();
     for (std::uint64_t first = 0; first < last; first += slots_at_once) {
@@ -251,13 +259,14 @@ void inspected_pool::for_each_living(const std::function<void(const living_objec
             }
             living_object one{.handle = std::uint64_t{tag} << listed_.index_bits | (first + i),
                               .index = first + i,
-                              .generation = generation_of(tag)};
+                              .generation = generation_of(tag),
+                              .location = slots[i].location};
             if (records_lives()) {
                 const auto& words = lives[position_of_life(i, one.generation)].beginning;
                 const life_record record = life_record::of(words[0], words[1]);
                 if (record.generation == one.generation) {
                     one.beginning = record;
-                    one.age = frames_since(record, recorder_frame);
+                    one.age = record.frames_until(recorder_frame);
                 }
             } else if (!history.empty()) {
                 // What no compaction has seen yet has been born in this frame.
@@ -267,6 +276,53 @@ void inspected_pool::for_each_living(const std::function<void(const living_objec
             visit(one);
         }
     }
+}
+
+void inspected_pool::for_each_reserved(const std::function<void(std::uint64_t)>& visit) const {
+    const auto first_tag = memory_.read<std::uint32_t>(listed_.description.first_tag);
+    const std::uint64_t last = slots_in_service();
+    for (std::uint64_t first = 0; first < last; first += slots_at_once) {
+        const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(slots_at_once, last - first));
+        const auto slots =
+            memory_.read_touched_array<slot_words>(address_in(listed_.description.slot_table, first), count);
+        for (std::size_t i = 0; i != count; ++i) {
+            // As in slot_table.
+            const std::uint32_t next = (slots[i].tag == 0 ? first_tag : slots[i].tag) + 1;
+            if (next % 2 != 0 && slots[i].location == reservation(next)) {
+                visit(std::uint64_t{next} << listed_.index_bits | (first + i));
+            }
+        }
+    }
+}
+
+// ---- The store
+
+std::uint64_t inspected_pool::dense_size() const {
+    return std::min<std::uint64_t>(memory_.read<std::uint32_t>(listed_.description.dense_size),
+                                   dense_positions());
+}
+
+std::uint64_t inspected_pool::erased_at(std::uint64_t position) const {
+    const auto slot = memory_.read<std::uint32_t>(address_in(listed_.description.owners, position));
+    if (slot >= listed_.description.slot_table.count) {
+        return 0;
+    }
+    const slot_words words = slot_at(slot);
+    const bool has_rested = words.tag != 0 && words.tag % 2 == 0 && words.location == position;
+    return has_rested ? std::uint64_t{words.tag - 1} << listed_.index_bits | slot : 0;
+}
+
+std::vector<std::uint32_t> inspected_pool::hashes_at(std::uint32_t first, std::size_t count) const {
+    std::vector<std::uint32_t> hashes(count);
+    for (const detail::described_column& each : columns_) {
+        const auto size = static_cast<std::size_t>(each.elements.stride);
+        const auto bytes =
+            memory_.read_touched_array<std::byte>(address_in(each.elements, first), size * count);
+        for (std::size_t i = 0; i != count; ++i) {
+            hashes[i] = static_cast<std::uint32_t>(XXH3_64bits_withSeed(&bytes[i * size], size, hashes[i]));
+        }
+    }
+    return hashes;
 }
 
 std::optional<life_record> inspected_pool::record_at(std::uint64_t address, std::uint32_t generation) const {
@@ -311,12 +367,12 @@ std::string inspected_pool::describe(std::uint64_t handle) const {
         const slot_words words = slot_at(index);
         report.slot_generation = generation_of(words.tag);
         report.cancelled = words.tag == tag + 1 && words.location == raw(detail::location::nowhere);
-        report.reserved = may_be_of(handle) && tag % 2 != 0 && words.tag % 2 == 0 &&
-                          words.location == (raw(detail::location::first_no_place) | tag >> 1);
+        report.reserved =
+            may_be_of(handle) && tag % 2 != 0 && words.tag % 2 == 0 && words.location == reservation(tag);
         if (records_lives()) {
             const auto now = memory_.read<std::uint32_t>(listed_.description.lives_frame);
             const auto tell = [&](const life_record& record) {
-                return program_.event_of(record, frames_since(record, now));
+                return program_.event_of(record, record.frames_until(now));
             };
             report.life = detail::recorded_life_of(
                 *this, detail::slot_index{static_cast<std::uint32_t>(index)}, report.generation, tell);

@@ -6,6 +6,7 @@
 #include <handlepool/detail/base/index_types.hpp>
 #include <handlepool/detail/pool/handle_report.hpp>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -27,6 +28,8 @@ struct pool_counts {
     std::uint64_t destroyed = 0;
     std::uint64_t frames = 0;
     std::uint64_t compaction_nanoseconds = 0; ///< of all frames
+    std::uint64_t timed_compactions = 0;      ///< of which alone the time of each compaction_phase is known
+    std::array<std::uint64_t, 8> phase_nanoseconds{};
     std::uint64_t bytes_resident = 0;
     std::uint64_t at = 0; ///< nanoseconds of the clock
 };
@@ -56,6 +59,7 @@ struct living_object {
     std::uint64_t handle = 0;
     std::uint64_t index = 0;
     std::uint32_t generation = 0;
+    std::uint32_t location = 0;
     std::optional<std::uint32_t> age = std::nullopt; ///< in frames, if the pool remembers or records it
     std::optional<detail::life_record> beginning = std::nullopt; ///< if the pool records it
 };
@@ -93,6 +97,18 @@ public:
 
     /// Calls `visit` for each object that lives when its slot is looked at. Linear in the slots ever used.
     void for_each_living(const std::function<void(const living_object&)>& visit) const;
+    /// The same for each handle that is reserved.
+    void for_each_reserved(const std::function<void(std::uint64_t handle)>& visit) const;
+
+    // Where objects lie. Locations below this one are the dense store, without holes up to its size except
+    // for erased objects; those of newborns come after it. In a stable pool all are of one kind.
+    std::uint64_t dense_positions() const noexcept { return listed_.description.dense_positions; }
+    std::uint64_t dense_size() const;
+    /// The handle of the object that was erased last in the slot that owns a position of the dense store; 0
+    /// if its slot has gone on.
+    std::uint64_t erased_at(std::uint64_t position) const;
+    /// Numbers made of the bytes of objects at `count` neighbouring locations, another one after a change.
+    std::vector<std::uint32_t> hashes_at(std::uint32_t first, std::size_t count) const;
 
     /// "ships #1021 generation 7: erased 3 frames ago by thread ..." as the pool's describe() says it.
     std::string describe(std::uint64_t handle) const;
@@ -121,7 +137,6 @@ private:
     /// Of a slot, counted from any first one, the place of the life with this generation.
     std::uint64_t position_of_life(std::uint64_t slot, std::uint32_t generation) const noexcept;
     std::uint64_t address_of_life(detail::slot_index slot, std::uint32_t generation) const noexcept;
-    std::uint32_t frames_since(const detail::life_record& record, std::uint32_t now) const noexcept;
 
     std::uint64_t index_of(std::uint64_t handle) const noexcept;
     std::uint32_t tag_of(std::uint64_t handle) const noexcept;

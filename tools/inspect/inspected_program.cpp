@@ -130,10 +130,7 @@ std::optional<std::vector<living_pool>> inspected_program::try_to_list() const {
 
 bool is_among(const living_pool& pool, const std::vector<living_pool>& listed) {
     return std::ranges::any_of(listed, [&pool](const living_pool& each) {
-        return each.core == pool.core && each.id == pool.id &&
-               each.function_of_type == pool.function_of_type &&
-               each.description.memory == pool.description.memory &&
-               each.description.capacity == pool.description.capacity;
+        return each.core == pool.core && each.number == pool.number;
     });
 }
 

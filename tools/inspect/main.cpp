@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "page/page_server.hpp"
 #include "report.hpp"
 
 #include <handlepool/detail/text/text.hpp>
@@ -12,12 +13,16 @@
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <exception>
 #include <iterator>
 #include <new>
+#include <stdexcept>
 #include <string>
 #include <typeinfo>
+#include <utility>
 #include <vector>
 
 #ifndef _WIN32
@@ -38,6 +43,8 @@ struct command_line {
     bool json = false;
     bool prometheus = false;
     double watch_seconds = 0; // 0: once
+    bool page = false;
+    std::uint16_t port = 0; // 0: any
     wishes asked;
 };
 
@@ -150,14 +157,6 @@ std::uint64_t number_of_handle(const std::string& text) {
     return value;
 }
 
-std::string hexadecimal(const std::vector<std::byte>& bytes) {
-    std::string text;
-    for (const std::byte each : bytes) {
-        text += fmt::format("{:02x}", static_cast<unsigned>(each));
-    }
-    return text;
-}
-
 /// What each pool with the handle's pool id says of it: there may be several, of different layouts.
 void tell_of_handle(const command_line& line, const std::vector<inspected_program>& programs) {
     const std::uint64_t handle = number_of_handle(line.handle);
@@ -169,15 +168,10 @@ void tell_of_handle(const command_line& line, const std::vector<inspected_progra
             if (!pool.may_be_of(handle) || (!line.asked.pool.empty() && pool.name() != line.asked.pool)) {
                 continue;
             }
-            const std::string life = printable(pool.describe(handle));
-            nlohmann::ordered_json one{
-                {"pool", printable(pool.name())}, {"alive", pool.is_alive(handle)}, {"text", life}};
-            text += life + "\n";
-            if (line.with_bytes) {
-                const auto copy = pool.copy(handle);
-                one["bytes"] =
-                    copy ? nlohmann::ordered_json(hexadecimal(copy->bytes)) : nlohmann::ordered_json(nullptr);
-                text += copy ? fmt::format("  {}\n", hexadecimal(copy->bytes)) : "";
+            nlohmann::ordered_json one = json_of_handle(pool, handle, line.with_bytes);
+            text += one["text"].get<std::string>() + "\n";
+            if (line.with_bytes && !one["bytes"].is_null()) {
+                text += fmt::format("  {}\n", one["bytes"].get<std::string>());
             }
             json.push_back(std::move(one));
         }
@@ -237,6 +231,16 @@ void tell_of_programs(const command_line& line, const std::vector<inspected_prog
     print(text);
 }
 
+void show_page(const command_line& line, std::vector<inspected_program> programs) {
+    const std::string name = printable(programs.front().name());
+    pool_watch watch(std::move(programs));
+    const std::chrono::duration<double> interval(line.asked.seconds);
+    serve_page(watch, line.port, std::chrono::duration_cast<std::chrono::nanoseconds>(interval),
+               [&name](const page_address& address) {
+                   print(fmt::format("The pools of {} are shown at {} until Ctrl-C.\n", name, address.url()));
+               });
+}
+
 bool writes_to_terminal() {
 #ifdef _WIN32
     return false;
@@ -262,6 +266,10 @@ int run(const command_line& line) {
         tell_of_handle(line, programs);
         return 0;
     }
+    if (line.page) {
+        show_page(line, programs);
+        return 0;
+    }
     tell_of_programs(line, programs);
     while (line.watch_seconds > 0) {
         if (!line.json && writes_to_terminal()) {
@@ -282,7 +290,7 @@ int run(int argc, char** argv) {
     command_line line;
     app.add_option("program", line.program,
                    "The number of a process, or the name of the only one that runs it");
-    app.add_option(
+    CLI::Option& pool = *app.add_option(
         "--pool", line.asked.pool,
         "Only this pool, with the ages of its objects, the oldest ones, and where all were created");
     app.add_option("--most", line.asked.most, "How many of these places and of the oldest objects")
@@ -304,7 +312,14 @@ int run(int argc, char** argv) {
     CLI::Option& prometheus =
         *app.add_flag("--prometheus", line.prometheus,
                       "Print Prometheus' text format instead; of all programs if none is named");
+    CLI::Option& page =
+        *app.add_option("--page", line.port,
+                        "Show all in a page for a browser on this machine, at any free port or at this one, "
+                        "until Ctrl-C, and also when the program has ended")
+             ->expected(0, 1)
+             ->type_name("[PORT]");
     json.excludes(&prometheus);
+    page.excludes(&json, &prometheus, &handle, &watch, &pool);
     handle.excludes(&prometheus);
     handle.excludes(&watch);
     app.footer(
@@ -317,17 +332,23 @@ int run(int argc, char** argv) {
         "  handlepool-inspect 1234 --pool ships --most 20\n"
         "  handlepool-inspect 1234 --handle 0x1c00003fd --bytes\n"
         "  handlepool-inspect 1234 --watch 5 --json\n"
+        "  handlepool-inspect game --page\n"
         "  handlepool-inspect --prometheus --over 0\n");
     app.failure_message([](const CLI::App*, const CLI::Error& error) {
         return printable(error.what()) + "\nRun with --help for more information.\n";
     });
     try {
         app.parse(argc, argv);
-        if (line.program.empty() && (handle.count() != 0 || watch.count() != 0 || !line.asked.pool.empty())) {
+        if (line.program.empty() &&
+            (handle.count() != 0 || watch.count() != 0 || page.count() != 0 || !line.asked.pool.empty())) {
             throw CLI::RequiredError("program");
         }
     } catch (const CLI::ParseError& error) {
         return app.exit(error) == 0 ? 0 : exit_error;
+    }
+    line.page = page.count() != 0;
+    if (line.page && line.asked.seconds < 0.1) {
+        throw std::runtime_error("--over: the page is shown anew each 0.1 to 3600 seconds");
     }
     if (watch.count() != 0) {
         line.asked.seconds = line.watch_seconds;

@@ -58,8 +58,8 @@ living_by_place count_living(const inspected_pool& pool, std::size_t most) {
     return found;
 }
 
-void tell_details(pool_report& told, const inspected_program& program, const inspected_pool& pool,
-                  const std::optional<living_by_place>& before, std::size_t most) {
+void add_details(pool_report& told, const inspected_program& program, const inspected_pool& pool,
+                 std::size_t most, const std::optional<living_by_place>& before) {
     living_by_place now = count_living(pool, most);
     told.is_detailed = true;
     told.knows_ages = pool.knows_ages();
@@ -119,6 +119,25 @@ struct first_look {
 
 } // namespace
 
+pool_report report_of(const inspected_pool& pool) {
+    pool_report told;
+    told.name = pool.name();
+    told.type = pool.type();
+    told.layout = pool.layout();
+    told.id = pool.id();
+    told.capacity = pool.capacity();
+    told.object_bytes = pool.object_bytes();
+    told.is_stable = pool.is_stable();
+    told.counts = pool.counts();
+    told.gate = pool.gate();
+    return told;
+}
+
+void add_details(pool_report& told, const inspected_program& program, const inspected_pool& pool,
+                 std::size_t most) {
+    add_details(told, program, pool, most, std::nullopt);
+}
+
 program_report look(const inspected_program& program, const wishes& asked) {
     std::vector<std::pair<inspected_pool, first_look>> seen;
     for (const detail::living_pool& each : program.pools()) {
@@ -144,19 +163,10 @@ program_report look(const inspected_program& program, const wishes& asked) {
     for (const auto& [before, first] : seen) {
         try {
             const inspected_pool pool(program, before.listed());
-            pool_report told;
-            told.name = pool.name();
-            told.type = pool.type();
-            told.layout = pool.layout();
-            told.id = pool.id();
-            told.capacity = pool.capacity();
-            told.object_bytes = pool.object_bytes();
-            told.is_stable = pool.is_stable();
-            told.counts = pool.counts();
-            told.gate = pool.gate();
+            pool_report told = report_of(pool);
             tell_rates(told, first.counts, asked.seconds > 0);
             if (!asked.pool.empty()) {
-                tell_details(told, program, pool, first.living, asked.most);
+                add_details(told, program, pool, asked.most, first.living);
             }
             report.pools.push_back(std::move(told));
             told_of.push_back(before.listed());

@@ -69,12 +69,23 @@ struct program_report {
     std::vector<pool_report> pools;
 };
 
+/// A pool at this moment, without rates and details.
+pool_report report_of(const inspected_pool& pool);
+/// Adds the ages, `most` of the oldest objects, and `most` of the places where the living were created.
+void add_details(pool_report& told, const inspected_program& program, const inspected_pool& pool,
+                 std::size_t most);
+
 /// Looks at a program. Pools that end meanwhile are left out; there is none if none has the name that was
 /// asked for. Throws process_unreadable.
 program_report look(const inspected_program& program, const wishes& asked);
 
 std::string text_of(const program_report& report);
+nlohmann::ordered_json json_of(const pool_report& report);
 nlohmann::ordered_json json_of(const program_report& report);
+
+/// What a pool says of a handle, and with_bytes the bytes of its object, if it lives.
+nlohmann::ordered_json json_of_handle(const inspected_pool& pool, std::uint64_t handle, bool with_bytes);
+
 /// The text format that Prometheus reads.
 std::string prometheus_of(const std::vector<program_report>& reports);
 

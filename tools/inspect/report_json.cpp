@@ -2,6 +2,7 @@
 #include "report.hpp"
 
 #include <handlepool/detail/text/text.hpp>
+#include <handlepool/executor.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -29,6 +30,14 @@ std::string_view state_of(const gate_view& gate) {
     default:
         return gate.is_exclusive ? "exclusive" : "compacting";
     }
+}
+
+std::string hexadecimal(const std::vector<std::byte>& bytes) {
+    std::string text;
+    for (const std::byte each : bytes) {
+        text += fmt::format("{:02x}", static_cast<unsigned>(each));
+    }
+    return text;
 }
 
 ordered_json json_of(const gate_view& gate) {
@@ -78,41 +87,66 @@ void add_details(ordered_json& json, const pool_report& pool) {
     }
 }
 
+ordered_json json_of_phases(const pool_counts& counts) {
+    ordered_json phases;
+    for (std::size_t i = 0; i != counts.phase_nanoseconds.size(); ++i) {
+        phases[std::string(name_of(static_cast<compaction_phase>(i)))] = counts.phase_nanoseconds[i];
+    }
+    return phases;
+}
+
 } // namespace
+
+ordered_json json_of(const pool_report& report) {
+    const pool_counts& now = report.counts;
+    ordered_json json{{"name", printable(report.name)},
+                      {"id", report.id},
+                      {"layout", report.layout},
+                      {"type", printable(report.type)},
+                      {"object_bytes", report.object_bytes},
+                      {"is_stable", report.is_stable},
+                      {"capacity", report.capacity},
+                      {"alive", now.alive},
+                      {"dense", now.dense},
+                      {"newborn", now.newborn},
+                      {"waiting_removals", now.waiting_removals},
+                      {"reserved", now.reserved},
+                      {"created", now.created},
+                      {"erased", now.erased},
+                      {"destroyed", now.destroyed},
+                      {"frames", now.frames},
+                      {"compaction_nanoseconds", now.compaction_nanoseconds},
+                      {"timed_compactions", now.timed_compactions},
+                      {"phase_nanoseconds", json_of_phases(now)},
+                      {"bytes_resident", now.bytes_resident},
+                      {"created_per_second", or_null(report.created_rate)},
+                      {"erased_per_second", or_null(report.erased_rate)},
+                      {"frames_per_second", or_null(report.frame_rate)},
+                      {"compaction_nanoseconds_per_frame", or_null(report.compaction_nanoseconds)},
+                      {"gate", json_of(report.gate)}};
+    if (report.is_detailed) {
+        add_details(json, report);
+    }
+    return json;
+}
 
 ordered_json json_of(const program_report& report) {
     ordered_json pools = ordered_json::array();
     for (const pool_report& each : report.pools) {
-        const pool_counts& now = each.counts;
-        ordered_json pool{{"name", printable(each.name)},
-                          {"id", each.id},
-                          {"layout", each.layout},
-                          {"type", printable(each.type)},
-                          {"object_bytes", each.object_bytes},
-                          {"is_stable", each.is_stable},
-                          {"capacity", each.capacity},
-                          {"alive", now.alive},
-                          {"dense", now.dense},
-                          {"newborn", now.newborn},
-                          {"waiting_removals", now.waiting_removals},
-                          {"reserved", now.reserved},
-                          {"created", now.created},
-                          {"erased", now.erased},
-                          {"destroyed", now.destroyed},
-                          {"frames", now.frames},
-                          {"compaction_nanoseconds", now.compaction_nanoseconds},
-                          {"bytes_resident", now.bytes_resident},
-                          {"created_per_second", or_null(each.created_rate)},
-                          {"erased_per_second", or_null(each.erased_rate)},
-                          {"frames_per_second", or_null(each.frame_rate)},
-                          {"compaction_nanoseconds_per_frame", or_null(each.compaction_nanoseconds)},
-                          {"gate", json_of(each.gate)}};
-        if (each.is_detailed) {
-            add_details(pool, each);
-        }
-        pools.push_back(std::move(pool));
+        pools.push_back(json_of(each));
     }
     return {{"process", report.process}, {"name", printable(report.name)}, {"pools", std::move(pools)}};
+}
+
+ordered_json json_of_handle(const inspected_pool& pool, std::uint64_t handle, bool with_bytes) {
+    ordered_json json{{"pool", printable(pool.name())},
+                      {"alive", pool.is_alive(handle)},
+                      {"text", printable(pool.describe(handle))}};
+    if (with_bytes) {
+        const auto copy = pool.copy(handle);
+        json["bytes"] = copy ? ordered_json(hexadecimal(copy->bytes)) : ordered_json(nullptr);
+    }
+    return json;
 }
 
 } // namespace handlepool::inspect_tool

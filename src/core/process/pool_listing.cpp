@@ -22,6 +22,8 @@ namespace {
 
 /// One more with each change of the list: odd while it changes.
 constinit std::atomic<std::uint64_t> list_changes{0};
+/// Pools that were ever listed.
+constinit std::uint64_t listed_pools = 0;
 
 /// Changes the list while it lives: under the mutex of the pool ids, which fork takes, so that a child's list
 /// is whole. A debugger may stop the process between any two stores, and follows `next` alone.
@@ -58,6 +60,7 @@ HANDLEPOOL_KEEP constinit process_description described_process{
 
 void pool_listing::list() noexcept {
     const change_of_list changing;
+    pool_.number = listed_pools++;
     pool_.next = living_pools;
     if (pool_.next != nullptr) {
         pool_.next->previous = &pool_;

@@ -18,7 +18,7 @@ namespace handlepool::detail {
 /// it to everything else. Each copy of the library has one.
 struct alignas(64) process_description {
     static constexpr std::string_view mark_text = "handlepool: a described process";
-    static constexpr std::uint32_t current_version = 1;
+    static constexpr std::uint32_t current_version = 2;
 
     std::array<char, 32> mark = [] {
         std::array<char, 32> chars{};
@@ -46,7 +46,7 @@ struct alignas(64) process_description {
 };
 
 // Whoever changes these raises the version.
-static_assert(sizeof(process_description) == 128 && sizeof(living_pool) == 528 &&
+static_assert(sizeof(process_description) == 128 && sizeof(living_pool) == 552 &&
               sizeof(listed_depot) == 16 && sizeof(described_column) == 40);
 
 } // namespace handlepool::detail

@@ -6,6 +6,7 @@
 #include <handlepool/detail/base/least.hpp>
 #include <handlepool/detail/compaction/dense_placement.hpp>
 #include <handlepool/detail/compaction/extractions.hpp>
+#include <handlepool/detail/compaction/phase_times.hpp>
 #include <handlepool/detail/compaction/promotion_log.hpp>
 #include <handlepool/detail/compaction/reaper.hpp>
 #include <handlepool/detail/compaction/sweep.hpp>
@@ -84,6 +85,7 @@ public:
         pool.objects_destroyed = &destroyed_;
         pool.frames = &runs_;
         pool.compaction_nanoseconds = &nanoseconds_;
+        phase_times_.describe(pool);
         pool.history = history_.described();
     }
 
@@ -310,7 +312,9 @@ private:
             done_.size = all_.parts_.promoted();
             done_.waiting_removals = all_.waiting_removals();
             done_.waiting_newborns = all_.waiting_newborns();
-            const std::uint64_t taken = policy::now() - start_;
+            const std::uint64_t end = policy::now();
+            phases_.end(end);
+            const std::uint64_t taken = end - start_;
             done_.duration = std::chrono::nanoseconds(taken);
             all_.nanoseconds_.store(all_.nanoseconds_.load(std::memory_order::relaxed) + taken,
                                     std::memory_order::relaxed);
@@ -323,6 +327,7 @@ private:
         bool takes_alone() const noexcept { return always_alone || takes_alone_; }
 
         void begin(compaction_phase phase) {
+            phases_.begin(phase);
             if constexpr (phase_listener<Executor>) {
                 executor_.begin_phase(phase);
             }
@@ -365,6 +370,7 @@ private:
         const std::size_t budget_;
         const std::uint64_t start_ = policy::now();
         const std::uint64_t frame_ = all_.runs();
+        phase_stopwatch<policy> phases_{all_.phase_times_};
         fair_budget removals_;
         fair_budget newborns_;
         bool sweeps_ = false;
@@ -392,6 +398,7 @@ private:
     typename policy::template atomic<std::uint64_t> runs_{0};
     // Of all runs, for readers of reports alone.
     std::atomic<std::uint64_t> nanoseconds_{0};
+    phase_times phase_times_;
     typename policy::template atomic<std::uint64_t> turn_{0};   // runs, unless a capture was restored
     typename policy::template atomic<bool> is_followed_{false}; // here, because idle() comes first
 };

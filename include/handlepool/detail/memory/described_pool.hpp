@@ -32,8 +32,6 @@ struct described_column {
 struct described_pool {
     described_text type; ///< of its objects; empty when it is known at run time only
     std::uint64_t capacity = 0;
-    std::uint64_t slot_limit = 0;
-    std::uint64_t reuse_delay = 0;
 
     described_array slot_table;      ///< 32 bits of a tag, 32 of a location
     const void* first_tag = nullptr; ///< 32 bits: below those of all objects since the last reset
@@ -60,6 +58,8 @@ struct described_pool {
     const void* objects_destroyed = nullptr;
     const void* frames = nullptr;
     const void* compaction_nanoseconds = nullptr; ///< of all frames
+    described_array phase_nanoseconds;            ///< 64 bits for each phase of these compactions alone:
+    const void* timed_compactions = nullptr;      ///< 64 bits
 
     // The gate.
     const void* gate_state = nullptr;        ///< 32 bits: 0 open, 1 wanted, 2 closed

@@ -185,8 +185,6 @@ struct pool_state {
     /// last as long as the pool.
     void describe(described_pool& pool, described_column* columns) const noexcept {
         pool.capacity = geometry.capacity;
-        pool.slot_limit = geometry.slot_limit;
-        pool.reuse_delay = geometry.reuse_delay;
         pool.slot_table = table.described();
         pool.first_tag = &fresh_tag;
         objects.describe(columns, objects.locations());

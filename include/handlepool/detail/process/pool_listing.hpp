@@ -18,6 +18,7 @@ struct living_pool {
     unsigned pool_id_bits = 0;
     unsigned handle_bits = 0; ///< of all parts, user bits included
     std::uint32_t id = 0;
+    std::uint64_t number = 0; ///< how many pools were listed before, so that no other one has it
 
     const char* name = nullptr;
     /// The pool_impl, and a function whose parameter points to its type: debuggers know the type of a

@@ -29,6 +29,9 @@ enum class life_event : std::uint8_t {
 struct life_record {
     static constexpr unsigned frame_bits = 27;
     static constexpr std::uint32_t frame_mask = (std::uint32_t{1} << frame_bits) - 1;
+
+    /// Frames that have ended since, in the recorder's frame `now`.
+    std::uint32_t frames_until(std::uint32_t now) const noexcept { return (now - frame) & frame_mask; }
     static constexpr std::uint32_t undone_bit = 16; // above the event
 
     std::uint32_t generation = 0;

@@ -130,7 +130,7 @@ public:
         }
     }
     std::uint32_t frames_since(const life_record& record) const noexcept {
-        return (frame() - record.frame) & life_record::frame_mask;
+        return record.frames_until(frame());
     }
 
     /// Forgets all lives. Only while nobody else uses the pool.

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: MIT
+
+// The page in a browser without a screen: what is on it, as wide as on a phone and on a desk, light and dark,
+// and what comes of clicks and keys.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <support/files/read_file.hpp>
+#include <support/programs/started_program.hpp>
+#include <tests/support/browser.hpp>
+#include <tests/support/paths.hpp>
+#include <tests/support/scratch_directory.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <regex>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <tuple>
+#include <vector>
+
+namespace handlepool::test {
+namespace {
+
+using nlohmann::json;
+using support::browser;
+using support::colour_scheme;
+using testing::HasSubstr;
+using testing::MatchesRegex;
+
+// Elements whose words have too little contrast, lie outside the screen, or are cut; and what has no name.
+constexpr const char* flaws = R"js((() => {
+  const luminance = ([r, g, b]) => {
+    const [x, y, z] = [r, g, b].map(c => c / 255).map(c => c <= .04045 ? c / 12.92 : ((c + .055) / 1.055) ** 2.4);
+    return .2126 * x + .7152 * y + .0722 * z;
+  };
+  const channels = colour => colour.match(/[\d.]+/g).map(Number);
+  const contrast = (one, other) => {
+    const [dark, light] = [luminance(one), luminance(other)].sort((a, b) => a - b);
+    return (light + .05) / (dark + .05);
+  };
+  const backdrop = element => {
+    for (let each = element; each; each = each.parentElement) {
+      const colour = channels(getComputedStyle(each).backgroundColor);
+      if (colour.length === 3) return colour;
+    }
+    return [255, 255, 255];
+  };
+  const is_seen = element => element.getClientRects().length > 0;
+  const own_text = element => [...element.childNodes].some(node => node.nodeType === 3 && node.data.trim());
+  const texts = [...document.querySelectorAll('body *')].filter(element => is_seen(element) && own_text(element));
+  const colour = element => channels(element.ownerSVGElement ? getComputedStyle(element).fill : getComputedStyle(element).color);
+  const words = element => element.tagName + ': ' + element.textContent.trim().slice(0, 40);
+  const outside = element => {
+    const box = element.getBoundingClientRect();
+    return box.left < 0 || (box.right > innerWidth + .5 && !element.closest('.wide'));
+  };
+  const controls = [...document.querySelectorAll('button, input, select, canvas')].filter(is_seen);
+  const is_named = control => control.labels?.length || control.textContent.trim() || control.ariaLabel;
+  return [
+    ...texts.filter(text => contrast(colour(text), backdrop(text)) < 4.5).map(text => 'faint ' + words(text)),
+    ...texts.filter(outside).map(text => 'outside ' + words(text)),
+    ...controls.filter(control => !is_named(control)).map(control => 'without a name ' + control.outerHTML.slice(0, 60)),
+    ...(document.documentElement.scrollWidth > innerWidth ? ['wider than the screen'] : []),
+  ];
+})())js";
+
+struct page_in_browser : testing::TestWithParam<std::tuple<int, colour_scheme>> {
+    void SetUp() override {
+        std::istringstream(wait_for(directory.path() / "example", "(0x.*)\n")[1]) >> kept >> lost;
+        server.emplace(std::vector<std::string>{support::paths::inspect_program, "handlepool_inspect_example",
+                                                "--page", "--over", "0.1"},
+                       directory.path() / "server");
+        page.open(wait_for(directory.path() / "server", "(http://.*/) until")[1]);
+        page.wait_for("document.querySelectorAll('#pools tbody tr').length === 3");
+    }
+    void TearDown() override {
+        if (server) { // else it can't be asked
+            EXPECT_EQ(page.complaints().empty() ? "" : page.complaints().front(), "");
+        }
+        EXPECT_EQ(page.value_of(flaws), json::array());
+        if (const char* const folder = std::getenv("HANDLEPOOL_PICTURES")) { // to be looked at
+            std::string name = testing::UnitTest::GetInstance()->current_test_info()->name();
+            std::replace(name.begin(), name.end(), '/', '_');
+            std::ofstream(std::filesystem::path(folder) / (name + ".png")) << page.picture();
+        }
+    }
+
+    std::vector<std::string> wait_for(const std::filesystem::path& file, const char* expression) {
+        std::string text;
+        for (int i = 0; i != 3000; ++i) {
+            text = support::read_file(file.string());
+            std::smatch found;
+            if (std::regex_search(text, found, std::regex(expression))) {
+                return {found.begin(), found.end()};
+            }
+            std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        }
+        throw std::runtime_error("there is no " + std::string(expression) + " in " + text);
+    }
+    std::string text_of(const std::string& selector) {
+        return page.value_of("document.querySelector('" + selector + "').innerText");
+    }
+    void wait_for_text(const std::string& selector, const std::string& expression) {
+        page.wait_for("/" + expression + "/.test(document.querySelector('" + selector + "').innerText)");
+    }
+    void open_pool(const std::string& name) {
+        page.value_of(
+            "[...document.querySelectorAll('#pools button')].find(button => button.textContent === '" + name +
+            "').id = 'wanted'");
+        page.click("#wanted");
+        wait_for_text("#pool-title", "^" + name + "$");
+    }
+
+    support::scratch_directory directory;
+    support::started_program example{{support::paths::inspect_example, "busy"}, directory.path() / "example"};
+    std::optional<support::started_program> server;
+    browser page{std::get<0>(GetParam()), 900, std::get<1>(GetParam())};
+    std::string kept;
+    std::string lost;
+};
+
+TEST_P(page_in_browser, shows_who_erased_an_object) {
+    page.press("/");
+    for (const char each : lost) {
+        page.press(std::string(1, each));
+    }
+    page.press("Enter");
+    page.wait_for("document.querySelector('.life.ended')");
+    EXPECT_THAT(
+        text_of("#life-content"),
+        MatchesRegex(
+            "stations #1 generation 1: erased 1 frame ago by thread \"logic\" in game::explode\\(\\) at "
+            "example.cpp:[0-9]+; created 6 frames ago by thread \"logic\" in game::found\\(\\) at "
+            "example.cpp:[0-9]+"));
+    EXPECT_EQ(text_of("#life-title"), "The life of " + lost);
+    page.value_of("document.getElementById('handle').value = '" + kept + "'");
+    page.click("#search button");
+    page.wait_for("document.querySelector('.life.alive')");
+    EXPECT_THAT(text_of("#life-content"), HasSubstr("bytes 07000000"));
+    page.value_of("document.getElementById('handle').value = '<b>no</b>'");
+    page.click("#search button");
+    wait_for_text("#life-content", "is no handle");
+    EXPECT_EQ(text_of("#life-content"),
+              "“<b>no</b>” is no handle: a handle is a number of 64 bits, 4294968317 or 0x1000003fd.");
+    page.value_of("document.getElementById('handle').value = '1'");
+    page.click("#search button");
+    wait_for_text("#life-content", "No pool here has the pool id of 1.");
+}
+
+TEST_P(page_in_browser, says_what_stands_out) {
+    wait_for_text("#notices", "rocks: .* more each second");
+    wait_for_text(
+        "#notices",
+        "stations: thread “frames” has waited .* for guards: thread “render” has held a guard for .*, "
+        "made in main.*example.cpp");
+    // The notice leads to where they are created.
+    page.value_of("[...document.querySelectorAll('#notices button')].find(button => "
+                  "/^rocks/.test(button.textContent)).id = "
+                  "'growth'");
+    page.click("#growth");
+    wait_for_text("#view-objects", "game::forget.. at example.cpp:[0-9]+");
+    page.wait_for("/^[+]/.test(document.querySelector('#view-objects .more')?.textContent)");
+    EXPECT_THAT(text_of("#view-objects tbody tr"), HasSubstr("game::forget() at example.cpp"));
+    EXPECT_THAT(text_of("#pool-facts"), HasSubstr("game::rock, 4 bytes each; pool id 7"));
+    EXPECT_EQ(page.value_of("document.getElementById('view-charts').getClientRects().length"), 0);
+    // The oldest objects lead to their lives.
+    page.click("#view-objects table:last-of-type button");
+    page.wait_for("document.querySelector('.life')");
+}
+
+TEST_P(page_in_browser, draws_charts_and_goes_back_in_time) {
+    open_pool("rocks");
+    page.press("1");
+    page.wait_for("document.querySelectorAll('#view-charts figure').length === 6");
+    page.wait_for("Number(document.getElementById('moment').max) > 20");
+    page.wait_for("document.querySelector('[data-chart=Alive] path').getTotalLength() > 200");
+    const std::string alive = "document.querySelector('#pools tbody tr:nth-child(3)').cells[1].textContent";
+    const std::string later = page.value_of(alive);
+    page.value_of("(() => { const moment = document.getElementById('moment'); moment.value = 2; "
+                  "moment.dispatchEvent(new Event('input')); })()");
+    page.wait_for("document.querySelector('#view-charts .cursor')");
+    EXPECT_THAT(text_of("#moment-text"), MatchesRegex("[0-9.]+ s ago"));
+    const std::string earlier = page.value_of(alive);
+    EXPECT_NE(earlier, later);
+    std::this_thread::sleep_for(std::chrono::seconds(1)); // it stays where it is
+    EXPECT_EQ(page.value_of(alive), earlier);
+    page.value_of("(() => { const moment = document.getElementById('moment'); moment.value = moment.max; "
+                  "moment.dispatchEvent(new Event('input')); })()");
+    wait_for_text("#moment-text", "^now$");
+    page.wait_for("!document.querySelector('#view-charts .cursor')");
+    // Nothing changes while it is paused.
+    page.value_of("document.activeElement.blur()");
+    page.press(" ");
+    wait_for_text("#connection", "paused");
+    const json looks = page.value_of("document.getElementById('moment').max");
+    std::this_thread::sleep_for(std::chrono::seconds(1));
+    EXPECT_EQ(page.value_of("document.getElementById('moment').max"), looks);
+    page.click("#pause");
+    wait_for_text("#connection", "live");
+}
+
+TEST_P(page_in_browser, draws_the_store) {
+    open_pool("rocks");
+    page.press("3");
+    wait_for_text("#cell",
+                  "Cell 0: alive, 0x[0-9a-f]+, [0-9]+ frames old, created in game::split.. at example.cpp");
+    const auto legend = [this](const std::string& way) {
+        page.value_of("(() => { const way = document.getElementById('way'); way.value = '" + way +
+                      "'; way.dispatchEvent(new Event('change')); })()");
+        return text_of("#view-map .legend");
+    };
+    EXPECT_THAT(legend("age"), HasSubstr("frames"));
+    EXPECT_THAT(legend("creator"), HasSubstr("game::forget() at example.cpp"));
+    EXPECT_THAT(legend("state"), HasSubstr("newborn"));
+    EXPECT_THAT(legend("written"), HasSubstr("as before"));
+    // One object is written each frame: its cell, the first, is the only one of that colour.
+    page.wait_for(
+        "(() => { const at = x => [...document.querySelector('canvas').getContext('2d').getImageData(x, 2, "
+        "1, 1).data]"
+        ".join(); return at(3) === '224,130,20,255' && document.querySelector('#cell').textContent; })()");
+    page.value_of("document.querySelector('canvas').focus()");
+    page.press("ArrowRight");
+    wait_for_text("#cell", "^Cell 1: ");
+    page.press("ArrowLeft");
+    page.press("Enter");
+    page.wait_for("document.querySelector('.life.alive')");
+    EXPECT_THAT(text_of("#life-content"), HasSubstr("rocks #0 generation 1: alive"));
+    // Whose pool says nothing of ages and places.
+    open_pool("sparks");
+    wait_for_text("#cell", "Cell 0: alive, 0x[0-9a-f]+$");
+}
+
+TEST_P(page_in_browser, compares_two_moments) {
+    page.press("m");
+    wait_for_text("#marks", "is kept; keep another one to compare");
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    page.click("#mark");
+    page.wait_for("document.querySelectorAll('#comparison table').length === 2");
+    EXPECT_THAT(text_of("#comparison table:first-of-type"), HasSubstr("stations"));
+    page.wait_for("/game::forget.*example.cpp:[0-9]+\\s+rocks\\s+[0-9.]+.*[+]/"
+                  "s.test(document.getElementById('comparison').innerText)");
+    page.value_of("(() => { const second = document.getElementById('second'); second.value = 0; "
+                  "second.dispatchEvent(new Event('change')); })()");
+    wait_for_text("#comparison", "No place has more or fewer living objects than before.");
+}
+
+TEST_P(page_in_browser, is_used_by_keys) {
+    open_pool("stations");
+    page.value_of("document.activeElement.blur()");
+    page.press("j");
+    wait_for_text("#pool-title", "^sparks$");
+    page.press("k");
+    page.press("k");
+    wait_for_text("#pool-title", "^rocks$");
+    page.value_of("document.getElementById('tab-charts').focus()");
+    page.press("ArrowRight");
+    EXPECT_EQ(page.value_of("document.activeElement.id"), "tab-objects");
+    EXPECT_EQ(page.value_of("document.activeElement.getAttribute('aria-selected')"), "true");
+    wait_for_text("#view-objects", "created in");
+    page.press("ArrowLeft");
+    page.press("ArrowLeft");
+    EXPECT_EQ(page.value_of("document.activeElement.id"), "tab-map");
+}
+
+TEST_P(page_in_browser, keeps_what_was_known_of_a_program_that_has_ended) {
+    page.wait_for("Number(document.getElementById('moment').max) > 5");
+    example.kill();
+    wait_for_text("#connection", "has ended; this is what was known of it");
+    EXPECT_THAT(text_of("#pools"), HasSubstr("ended"));
+    EXPECT_TRUE(page.complaints().empty());
+    server.reset();
+    wait_for_text("#connection", "handlepool-inspect does not answer");
+}
+
+INSTANTIATE_TEST_SUITE_P(screens, page_in_browser,
+                         testing::Combine(testing::Values(390, 1280),
+                                          testing::Values(colour_scheme::light, colour_scheme::dark)),
+                         [](const auto& screen) {
+                             return std::to_string(std::get<0>(screen.param)) +
+                                    (std::get<1>(screen.param) == colour_scheme::dark ? "_dark" : "_light");
+                         });
+
+} // namespace
+} // namespace handlepool::test

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: MIT
+// Asks for the state again and again, and shows the moment that was chosen.
+
+import {show_charts} from './charts.js';
+import {by_id, count, duration} from './dom.js';
+import {show_life} from './life.js';
+import {keep_moment} from './moments.js';
+import {show_notices} from './notices.js';
+import {show_objects} from './objects.js';
+import {past} from './past.js';
+import {show_pools} from './pool_table.js';
+import {ask} from './server.js';
+import {store_map} from './store_map.js';
+
+const views = ['charts', 'objects', 'map'];
+const known = new past();
+const map = new store_map(show_life);
+const pause_button = by_id('pause'), moment = by_id('moment');
+const milliseconds = 500; // between two questions
+
+let state; // the last one
+let chosen; // the key of the pool that is shown
+let view = 'charts';
+let is_paused = false;
+let is_live = true; // the newest moment is shown, whatever comes
+
+const shown_moment = () => is_live ? known.last : Number(moment.value);
+const chosen_pool = () => state.pools.find(pool => pool.key === chosen);
+
+const show_moment = () => {
+  moment.max = known.last;
+  if (is_live) moment.value = known.last;
+  const ago = known.looks[known.last].seconds - known.looks[shown_moment()].seconds;
+  by_id('moment-text').textContent = is_live || ago === 0 ? 'now' : `${duration(ago * 1e9)} ago`;
+  show_pools(state.pools, known, shown_moment(), chosen, open_pool);
+  if (chosen !== undefined && view === 'charts') show_charts(chosen, known, shown_moment(), state.phases);
+};
+
+const show_connection = problem => {
+  by_id('connection').textContent = problem ?? (state.has_ended ? 'has ended; this is what was known of it' :
+    is_paused ? 'paused' : `process ${state.process}, live`);
+};
+
+const show_state = () => {
+  document.title = `${state.name} – handlepool-inspect`;
+  by_id('program').textContent = `Pools of ${state.name}`;
+  show_notices(state.pools, known, open_pool);
+  if (chosen === undefined || !chosen_pool()) open_pool(state.pools.find(pool => pool.is_alive)?.key ?? state.pools[0]?.key);
+  show_moment();
+  show_connection();
+};
+
+const refresh_view = async () => {
+  if (chosen === undefined) return;
+  const key = chosen;
+  try {
+    if (view === 'objects') {
+      const details = await ask('pool', {key, most: 30});
+      if (key === chosen) show_objects(key, details, show_life);
+    } else if (view === 'map') {
+      await map.refresh();
+    }
+  } catch (error) {
+    by_id(`view-${view}`).dataset.problem = error.message;
+  }
+};
+
+function open_pool(key, asked_view = view) {
+  if (key === undefined) return;
+  chosen = key;
+  const pool = chosen_pool();
+  by_id('pool').hidden = false;
+  by_id('pool-title').textContent = pool.name || 'without a name';
+  by_id('pool-facts').textContent = `${pool.type || 'a type that is known at run time'}, ${count(pool.object_bytes)} bytes each; ` +
+    `pool id ${pool.id}, layout ${pool.layout}; ${pool.is_stable ? 'objects stay where they are' : 'objects lie dense'}`;
+  map.begin(key);
+  open_view(asked_view);
+}
+
+const open_view = asked => {
+  view = asked;
+  for (const each of views) {
+    const tab = by_id(`tab-${each}`), is_open = each === view;
+    tab.setAttribute('aria-selected', is_open);
+    tab.tabIndex = is_open ? 0 : -1;
+    by_id(`view-${each}`).hidden = !is_open;
+  }
+  show_moment();
+  refresh_view();
+};
+
+const set_pause = on => {
+  is_paused = on;
+  pause_button.setAttribute('aria-pressed', on);
+  pause_button.textContent = on ? 'Go on' : 'Pause';
+  show_connection();
+};
+
+const step_pool = step => {
+  const keys = state.pools.map(pool => pool.key);
+  open_pool(keys[(keys.indexOf(chosen) + step + keys.length) % keys.length]);
+};
+
+const keys = {
+  '/': () => by_id('handle').focus(),
+  ' ': () => set_pause(!is_paused),
+  m: () => keep_moment(state.pools),
+  j: () => step_pool(1),
+  k: () => step_pool(-1),
+  1: () => open_view('charts'),
+  2: () => open_view('objects'),
+  3: () => open_view('map'),
+};
+
+const listen = () => {
+  by_id('search').addEventListener('submit', event => {
+    event.preventDefault();
+    show_life(by_id('handle').value.trim());
+  });
+  pause_button.addEventListener('click', () => set_pause(!is_paused));
+  by_id('mark').addEventListener('click', () => keep_moment(state.pools));
+  moment.addEventListener('input', () => {
+    is_live = Number(moment.value) === known.last;
+    show_moment();
+  });
+  for (const each of views) by_id(`tab-${each}`).addEventListener('click', () => open_view(each));
+  document.querySelector('[role=tablist]').addEventListener('keydown', event => {
+    const step = {ArrowRight: 1, ArrowLeft: -1}[event.key];
+    if (step === undefined) return;
+    open_view(views[(views.indexOf(view) + step + views.length) % views.length]);
+    by_id(`tab-${view}`).focus();
+  });
+  addEventListener('keydown', event => {
+    const is_writing = /INPUT|SELECT|TEXTAREA/.test(event.target.tagName) || (event.key === ' ' && event.target.tagName === 'BUTTON');
+    if (!state || is_writing || event.ctrlKey || event.metaKey || event.altKey || !Object.hasOwn(keys, event.key)) return;
+    event.preventDefault();
+    keys[event.key]();
+  });
+  addEventListener('resize', () => { if (view === 'map') map.draw(); });
+};
+
+const run = async () => {
+  let look = 0;
+  for (;;) {
+    if (!is_paused) {
+      try {
+        const answer = await ask('state', {since: look});
+        look = answer.look;
+        state = answer;
+        const forgotten = known.add(answer);
+        if (!is_live) moment.value = Math.max(0, Number(moment.value) - forgotten);
+        if (known.looks.length) show_state();
+        await refresh_view();
+      } catch (error) {
+        show_connection(`handlepool-inspect does not answer: ${error.message}`);
+      }
+    }
+    await new Promise(done => setTimeout(done, milliseconds));
+  }
+};
+
+listen();
+run();

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+// Moments that were kept, and what has changed between two of them.
+
+import {by_id, change, count, element, table} from './dom.js';
+import {ask} from './server.js';
+
+const most_places = 1000;
+const kept = []; // each {name, pools: key -> {name, alive, created, erased, places: place -> alive}}
+
+const take = async (name, pools) => ({name, pools: new Map((await Promise.all(pools.filter(pool => pool.is_alive).map(
+  async ({key}) => {
+    try {
+      const {name: pool, alive, created, erased, places} = await ask('pool', {key, most: most_places});
+      return [[key, {name: pool, alive, created, erased, places: new Map((places ?? []).map(each => [each.place, each.alive]))}]];
+    } catch { // it has ended
+      return [];
+    }
+  }))).flat())});
+
+const compare = (first, second) => {
+  const both = [...second.pools].filter(([key]) => first.pools.has(key)).map(([key, now]) => [first.pools.get(key), now]);
+  const pools = both.map(([before, now]) => [now.name, count(before.alive), count(now.alive), change(now.alive - before.alive),
+    count(now.created - before.created), count(now.erased - before.erased)]);
+  const places = both.flatMap(([before, now]) => [...new Set([...before.places.keys(), ...now.places.keys()])].map(place =>
+    ({pool: now.name, place, before: before.places.get(place) ?? 0, now: now.places.get(place) ?? 0})))
+    .filter(each => each.before !== each.now).toSorted((a, b) => (b.now - b.before) - (a.now - a.before));
+  return [
+    table([['pool', 'words'], [first.name], [second.name], ['change'], ['created'], ['erased']], pools),
+    places.length ? table([['created in', 'words'], ['pool'], [first.name], [second.name], ['change']],
+      places.slice(0, 100).map(({place, pool, before, now}) => [place, pool, count(before), count(now), change(now - before)])) :
+      element('p', {class: 'quiet'}, 'No place has more or fewer living objects than before.'),
+  ];
+};
+
+const chooser = (id, words, chosen, on_change) => [element('label', {for: id}, words),
+  element('select', {id, onchange: on_change}, kept.map(({name}, i) => element('option', {value: i, selected: i === chosen}, name)))];
+
+const show = () => {
+  const [first, second] = ['first', 'second'].map(id => by_id(id)?.value);
+  if (first !== undefined && second !== undefined) {
+    by_id('comparison').replaceChildren(...compare(kept[first], kept[second]));
+  }
+};
+
+/// Keeps the pools as they are now, and compares with the moment kept before.
+export const keep_moment = async pools => {
+  kept.push(await take(new Date().toLocaleTimeString(), pools));
+  const count_kept = kept.length;
+  by_id('marks').replaceChildren(...(count_kept === 1 ? [`${kept[0].name} is kept; keep another one to compare.`] :
+    [...chooser('first', 'From ', count_kept - 2, show), ...chooser('second', ' to ', count_kept - 1, show)]));
+  show();
+};

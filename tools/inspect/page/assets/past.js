@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+// The numbers of all pools at each look, the last ten minutes or so, and what follows from them.
+
+const most_looks = 1200;
+
+export class past {
+  looks = []; // each {seconds, pools: key -> {alive, created, ...}}
+
+  /// Returns how many of the oldest looks are forgotten.
+  add(state) {
+    for (const {seconds, numbers} of state.looks) {
+      const pools = new Map(numbers.map(row => [row[0], Object.fromEntries(state.columns.map((name, i) => [name, row[i]]))]));
+      this.looks.push({seconds, pools});
+    }
+    return this.looks.splice(0, Math.max(0, this.looks.length - most_looks)).length;
+  }
+
+  get last() { return this.looks.length - 1; }
+
+  numbers(key, at) { return this.looks[at]?.pools.get(key); }
+
+  /// What has happened in a second, between this look and the one before.
+  rates(key, at) {
+    const now = this.numbers(key, at), before = this.numbers(key, at - 1);
+    if (!now || !before) return undefined;
+    const seconds = this.looks[at].seconds - this.looks[at - 1].seconds;
+    const frames = now.frames - before.frames;
+    return {
+      created: (now.created - before.created) / seconds,
+      erased: (now.erased - before.erased) / seconds,
+      frames: frames / seconds,
+      compaction: frames > 0 ? (now.compaction_nanoseconds - before.compaction_nanoseconds) / frames : undefined,
+      phases: this.phases(key, at),
+    };
+  }
+
+  /// What the phases of a compaction take, of those that were timed up to now and at least one before.
+  phases(key, at) {
+    const now = this.numbers(key, at);
+    for (let from = at - 1; from >= 0 && from > at - 20; --from) {
+      const before = this.numbers(key, from);
+      if (!before) return undefined;
+      const timed = now.timed_compactions - before.timed_compactions;
+      if (timed > 0) return now.phase_nanoseconds.map((each, i) => (each - before.phase_nanoseconds[i]) / timed);
+    }
+    return undefined;
+  }
+
+  /// [seconds, value] of each look at a pool, up to now.
+  curve(key, value) {
+    return this.looks.flatMap((look, at) => {
+      const found = look.pools.has(key) ? value(look.pools.get(key), this.rates(key, at)) : undefined;
+      return found === undefined ? [] : [[look.seconds, found]];
+    });
+  }
+
+  /// How many more objects there are each second, if they have become more in most looks of the last minute.
+  growth(key) {
+    const last = this.looks[this.last]?.seconds ?? 0;
+    const curve = this.curve(key, numbers => numbers.alive).filter(([seconds]) => seconds > last - 60);
+    if (curve.length < 8) return 0;
+    const quarter = Math.floor(curve.length / 4);
+    const least = part => Math.min(...part.map(([, alive]) => alive));
+    // What comes and goes has minima that stay; what leaks has none.
+    const minima = [0, 1, 2, 3].map(i => least(curve.slice(i * quarter, (i + 1) * quarter)));
+    const grows = minima.every((each, i) => i === 0 || each > minima[i - 1]);
+    return grows ? (minima[3] - minima[0]) / (curve[3 * quarter][0] - curve[0][0]) : 0;
+  }
+}

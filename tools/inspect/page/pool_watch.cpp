@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: MIT
+#include "pool_watch.hpp"
+
+#include <handlepool/detail/text/text.hpp>
+#include <handlepool/executor.hpp>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <tools/inspect/store_map.hpp>
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+namespace handlepool::inspect_tool {
+
+namespace {
+
+using detail::printable;
+using nlohmann::ordered_json;
+
+constexpr std::size_t most_looks = 1200;      // ten minutes of two a second
+constexpr std::size_t most_numbers = 100'000; // of pools in all of these
+constexpr std::size_t most_ended = 100;       // pools that are still shown
+
+/// What a look at a pool says, in the order of the columns.
+constexpr std::pair<std::string_view, std::uint64_t pool_counts::*> columns[] = {
+    {"alive", &pool_counts::alive},
+    {"created", &pool_counts::created},
+    {"erased", &pool_counts::erased},
+    {"frames", &pool_counts::frames},
+    {"newborn", &pool_counts::newborn},
+    {"waiting_removals", &pool_counts::waiting_removals},
+    {"compaction_nanoseconds", &pool_counts::compaction_nanoseconds},
+    {"bytes_resident", &pool_counts::bytes_resident},
+    {"timed_compactions", &pool_counts::timed_compactions}};
+
+ordered_json row_of(std::uint64_t key, const pool_counts& counts) {
+    ordered_json row{key};
+    for (const auto& [name, value] : columns) {
+        row.push_back(counts.*value);
+    }
+    row.push_back(counts.phase_nanoseconds);
+    return row;
+}
+
+} // namespace
+
+void pool_watch::look() {
+    if (has_ended_) {
+        return;
+    }
+    look_at_all now{.at = inspect_tool::now(), .pools = {}};
+    for (auto& [key, pool] : pools_) {
+        pool.is_alive = false;
+    }
+    try {
+        for (std::size_t i = 0; i != programs_.size(); ++i) {
+            look_at(i, now.pools);
+        }
+    } catch (const process_unreadable&) {
+        has_ended_ = true;
+        return;
+    }
+    std::size_t ended = 0;
+    for (auto each = pools_.rbegin(); each != pools_.rend();) { // the newest ones are kept
+        const bool is_kept = each->second.is_alive || ++ended <= most_ended;
+        if (!is_kept) {
+            keys_by_place_.erase({each->second.program, each->second.listed.core});
+        }
+        each = is_kept ? std::next(each) : std::make_reverse_iterator(pools_.erase(std::prev(each.base())));
+    }
+    if (looks_ever_ == 0) {
+        first_at_ = now.at;
+    }
+    now.at -= first_at_;
+    ++looks_ever_;
+    numbers_kept_ += now.pools.size();
+    looks_.push_back(std::move(now));
+    while (looks_.size() > most_looks || (numbers_kept_ > most_numbers && looks_.size() > 2)) {
+        numbers_kept_ -= looks_.front().pools.size();
+        looks_.pop_front();
+    }
+}
+
+void pool_watch::look_at(std::size_t program, std::vector<numbers>& seen) {
+    for (const detail::living_pool& each : programs_[program].pools()) {
+        try {
+            const inspected_pool pool(programs_[program], each);
+            const pool_report report = report_of(pool);
+            std::uint64_t key = 0;
+            watched_pool& known = watched(program, pool, key);
+            known.is_alive = true;
+            known.told = inspect_tool::json_of(report);
+            known.told["knows_ages"] = pool.knows_ages();
+            known.told["knows_places"] = pool.records_lives();
+            seen.push_back({.key = key, .counts = report.counts});
+        } catch (const memory_gone&) { // it has just ended
+        }
+    }
+}
+
+pool_watch::watched_pool& pool_watch::watched(std::size_t program, const inspected_pool& pool,
+                                              std::uint64_t& key) {
+    std::uint64_t& key_there = keys_by_place_[{program, pool.listed().core}];
+    if (const auto found = pools_.find(key_there); found != pools_.end()) {
+        if (is_among(found->second.listed, {pool.listed()})) {
+            key = key_there;
+            return found->second;
+        }
+    }
+    key = key_there = ++last_key_;
+    watched_pool& known = pools_[key];
+    known.program = program;
+    known.listed = pool.listed();
+    known.name = pool.name();
+    return known;
+}
+
+ordered_json pool_watch::state_since(std::uint64_t look) const {
+    ordered_json pools = ordered_json::array();
+    for (const auto& [key, each] : pools_) {
+        ordered_json pool = each.told;
+        pool["key"] = key;
+        pool["is_alive"] = each.is_alive && !has_ended_;
+        pools.push_back(std::move(pool));
+    }
+    ordered_json looks = ordered_json::array();
+    const std::uint64_t first_kept = looks_ever_ - looks_.size();
+    for (std::uint64_t i = std::max(look, first_kept); i < looks_ever_; ++i) {
+        const look_at_all& one = looks_[static_cast<std::size_t>(i - first_kept)];
+        ordered_json numbers = ordered_json::array();
+        for (const auto& [key, counts] : one.pools) {
+            numbers.push_back(row_of(key, counts));
+        }
+        looks.push_back({{"seconds", static_cast<double>(one.at) * 1e-9}, {"numbers", std::move(numbers)}});
+    }
+    ordered_json names{"key"};
+    for (const auto& [name, value] : columns) {
+        names.push_back(name);
+    }
+    names.push_back("phase_nanoseconds");
+    ordered_json phases = ordered_json::array();
+    for (std::size_t i = 0; i != pool_counts().phase_nanoseconds.size(); ++i) {
+        phases.push_back(name_of(static_cast<compaction_phase>(i)));
+    }
+    return {{"process", process()},      {"name", printable(name_)},    {"has_ended", has_ended_},
+            {"look", looks_ever_},       {"columns", std::move(names)}, {"phases", std::move(phases)},
+            {"pools", std::move(pools)}, {"looks", std::move(looks)}};
+}
+
+template <class Ask>
+ordered_json pool_watch::ask(std::uint64_t key, Ask question) const {
+    const auto found = pools_.find(key);
+    if (found == pools_.end()) {
+        throw not_found(fmt::format("there is no pool with the key {}", key));
+    }
+    const watched_pool& pool = found->second;
+    const std::string ended = fmt::format("pool '{}' has ended", printable(pool.name));
+    try {
+        const inspected_program& program = programs_[pool.program];
+        if (!is_among(pool.listed, program.pools())) {
+            throw not_found(ended);
+        }
+        return question(program, inspected_pool(program, pool.listed));
+    } catch (const memory_gone&) {
+        throw not_found(ended);
+    } catch (const process_unreadable& error) {
+        throw not_found(printable(error.what()));
+    }
+}
+
+ordered_json pool_watch::details(std::uint64_t key, std::size_t most) const {
+    return ask(key, [most](const inspected_program& program, const inspected_pool& pool) {
+        pool_report told = report_of(pool);
+        add_details(told, program, pool, most);
+        return inspect_tool::json_of(told);
+    });
+}
+
+ordered_json pool_watch::map(std::uint64_t key, std::uint64_t first, std::size_t most) const {
+    return ask(key, [first, most](const inspected_program& program, const inspected_pool& pool) {
+        return inspect_tool::json_of(draw_map(program, pool, first, most));
+    });
+}
+
+ordered_json pool_watch::life(std::uint64_t handle) const {
+    ordered_json found = ordered_json::array();
+    for (const auto& [key, pool] : pools_) {
+        try {
+            ordered_json one =
+                ask(key, [handle](const inspected_program&, const inspected_pool& its) -> ordered_json {
+                    return its.may_be_of(handle) ? json_of_handle(its, handle, true) : nullptr;
+                });
+            if (!one.is_null()) {
+                one["key"] = key;
+                found.push_back(std::move(one));
+            }
+        } catch (const not_found&) { // one that has ended
+        }
+    }
+    return found;
+}
+
+} // namespace handlepool::inspect_tool
