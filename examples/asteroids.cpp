@@ -29,7 +29,7 @@ using namespace asteroids;
 using examples::require;
 
 void simulate(const options& chosen) {
-    world space(chosen.entities, chosen.seed);
+    world space(chosen.entities, chosen.seed, chosen.inspect ? 2 : 0);
     std::optional<world_in_folder> kept;
     if (!chosen.world.empty()) {
         kept.emplace(space, chosen.world, chosen.snapshot_every);

@@ -13,6 +13,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -28,7 +29,7 @@ public:
     /// Starts the tool, which prints the page's address. Throws if that can't be done.
     inspection() {
         prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY); // else the tool, a child, might not read its parent
-        tool_.emplace(std::vector<std::string>{tool(), std::to_string(getpid()), "--page"}, "/dev/stdout");
+        tool_.emplace(std::vector<std::string>{tool(), std::to_string(getpid()), "--page"}, stdout);
     }
 #else
     inspection() { examples::require(false, "--inspect works on Linux only"); }

@@ -70,8 +70,9 @@ constexpr int frames_to_fade = 20;
 // ---- What happens to them
 
 struct world {
-    // Without objects.
-    world(std::size_t objects, std::uint64_t random_seed) : entities(objects), seed(random_seed) {}
+    // Without objects. Of each slot's last lives so many are recorded.
+    world(std::size_t objects, std::uint64_t random_seed, std::size_t recorded_lives = 0)
+        : entities(objects), seed(random_seed), lives(recorded_lives) {}
 
     void add_first_objects() {
         auto alone = pools.exclusive_access(); // one thread loads
@@ -251,20 +252,21 @@ struct world {
 
     std::size_t entities;
     std::uint64_t seed;
+    std::size_t lives;
     std::uint64_t frames = 0; // that have ended
     std::uint64_t replaced = 0;
     float side = 20 * std::sqrt(static_cast<float>(entities)); // of the square that the world is
 
     // The ids are in all handles, so they are the same in each process that goes on with this world.
     handlepool::service pools;
-    handlepool::pool<rock>& rocks =
-        pools.add<handlepool::pool<rock>>("rocks", {.capacity = 4 * entities, .pool_id = 1});
-    handlepool::pool<ship>& ships =
-        pools.add<handlepool::pool<ship>>("ships", {.capacity = entities, .pool_id = 2});
-    handlepool::pool<projectile>& projectiles =
-        pools.add<handlepool::pool<projectile>>("projectiles", {.capacity = 4 * entities, .pool_id = 3});
-    handlepool::pool<debris>& dust =
-        pools.add<handlepool::pool<debris>>("debris", {.capacity = 4 * entities, .pool_id = 4});
+    handlepool::pool<rock>& rocks = pools.add<handlepool::pool<rock>>(
+        "rocks", {.capacity = 4 * entities, .record_lives = lives, .pool_id = 1});
+    handlepool::pool<ship>& ships = pools.add<handlepool::pool<ship>>(
+        "ships", {.capacity = entities, .record_lives = lives, .pool_id = 2});
+    handlepool::pool<projectile>& projectiles = pools.add<handlepool::pool<projectile>>(
+        "projectiles", {.capacity = 4 * entities, .record_lives = lives, .pool_id = 3});
+    handlepool::pool<debris>& dust = pools.add<handlepool::pool<debris>>(
+        "debris", {.capacity = 4 * entities, .record_lives = lives, .pool_id = 4});
 
     grid<rock> rock_grid{side, 20};
     stopwatch pool_time; // of emplace and erase

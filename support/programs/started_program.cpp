@@ -11,7 +11,6 @@
 #include <sys/wait.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <system_error>
 
 namespace handlepool::support {
@@ -44,6 +43,9 @@ started_program::started_program(const std::vector<std::string>& command,
     const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(open_to_append(output), std::fclose);
     process_ = std::make_unique<process>(command, file.get());
 }
+
+started_program::started_program(const std::vector<std::string>& command, std::FILE* output)
+    : process_(std::make_unique<process>(command, output)) {}
 
 started_program::~started_program() {
     if (process_ != nullptr) {

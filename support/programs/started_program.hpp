@@ -2,6 +2,7 @@
 #pragma once
 
 #include <csignal>
+#include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -16,6 +17,8 @@ public:
     /// Throws std::system_error if that can't be done.
     explicit started_program(const std::vector<std::string>& command,
                              const std::filesystem::path& output = "/dev/null");
+    /// The same, but what it prints goes where this stream goes.
+    started_program(const std::vector<std::string>& command, std::FILE* output);
     ~started_program();
     started_program(started_program&& other) noexcept;
     started_program& operator=(started_program&& other) noexcept;

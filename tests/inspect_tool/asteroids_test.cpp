@@ -21,7 +21,6 @@ namespace {
 TEST(asteroids_page, shows_who_erased_the_station) {
     const support::scratch_directory directory;
     const auto output = directory.path() / "output";
-    // The tool writes to the terminal that the example has: here, to the end of this file.
     support::started_program asteroids({support::paths::asteroids_program, "--entities", "200", "--threads",
                                         "1", "--frames", "2000", "--inspect"},
                                        output);

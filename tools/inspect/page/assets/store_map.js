@@ -20,7 +20,8 @@ const ways = {
   age: {
     title: 'age',
     colour: (cell, map) => cell.age === null ? rest : hue_of_age(cell.age, map.oldest),
-    legend: map => [0, .25, .5, 1].map(part => Math.round(Math.expm1(part * Math.log1p(map.oldest))))
+    legend: map => !map.knows_ages ? [[rest, 'not known: the pool has none of the options remember_frames and record_lives']] :
+      [0, .25, .5, 1].map(part => Math.round(Math.expm1(part * Math.log1p(map.oldest))))
       .filter((age, i, all) => all.indexOf(age) === i).map(age => [hue_of_age(age, map.oldest), `${count(age)} frames`]),
   },
   creator: {
@@ -85,6 +86,7 @@ export class store_map {
     const answer = await ask('map', {key, first: this.first, most: page_size});
     if (key !== this.key_of_pool) return; // another one was chosen meanwhile
     this.map = {...answer, cells: cells_of(answer, this.hashes),
+                knows_ages: answer.ages.some(age => age !== null),
                 oldest: answer.ages.reduce((oldest, age) => Math.max(oldest, age ?? 0), 0)};
     this.hashes = new Map(answer.handles.map((handle, i) => [handle, answer.hashes[i]]));
     this.draw();
