@@ -52,7 +52,7 @@ void simulate(const options& chosen) {
 
     std::optional<inspection> shown;
     if (chosen.inspect) {
-        shown.emplace();
+        shown.emplace(chosen.world);
     }
     report results(chosen);
     const auto run = [&] {

@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <string>
 #include <thread>
 
 #ifdef __linux__
@@ -16,7 +17,6 @@
 #include <cstdio>
 #include <filesystem>
 #include <optional>
-#include <string>
 #include <vector>
 #endif
 
@@ -26,13 +26,18 @@ namespace asteroids {
 class inspection {
 public:
 #ifdef __linux__
-    /// Starts the tool, which prints the page's address. Throws if that can't be done.
-    inspection() {
+    /// Starts the tool, which prints the page's address; `folder` is where the world is kept, or empty.
+    /// Throws if that can't be done.
+    explicit inspection(const std::string& folder) {
         prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY); // else the tool, a child, might not read its parent
-        tool_.emplace(std::vector<std::string>{tool(), std::to_string(getpid()), "--page"}, stdout);
+        std::vector<std::string> command{tool(), std::to_string(getpid()), "--page", "--end-with-program"};
+        if (!folder.empty()) {
+            command.insert(command.end(), {"--recorded", folder});
+        }
+        tool_.emplace(command, stdout);
     }
 #else
-    inspection() { examples::require(false, "--inspect works on Linux only"); }
+    explicit inspection(const std::string&) { examples::require(false, "--inspect works on Linux only"); }
 #endif
 
     void end_frame(std::uint64_t frame) {

@@ -11,12 +11,32 @@
 #include <tests/support/scratch_directory.hpp>
 
 #include <chrono>
+#include <filesystem>
 #include <regex>
+#include <stdexcept>
 #include <string>
 #include <thread>
 
 namespace handlepool::test {
 namespace {
+
+/// What a file has by now, when it is found in it.
+std::string wait_for(const std::filesystem::path& file, const char* expression) {
+    std::string text;
+    for (int i = 0; i != 6000; ++i) {
+        text = support::read_file(file.string());
+        std::smatch found;
+        if (std::regex_search(text, found, std::regex(expression))) {
+            return found[1];
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    throw std::runtime_error("there is no " + std::string(expression) + " in " + text);
+}
+
+std::string address_in(const std::filesystem::path& file) {
+    return wait_for(file, "shown at (http://\\S+) until");
+}
 
 TEST(asteroids_page, shows_who_erased_the_station) {
     const support::scratch_directory directory;
@@ -24,22 +44,12 @@ TEST(asteroids_page, shows_who_erased_the_station) {
     support::started_program asteroids({support::paths::asteroids_program, "--entities", "200", "--threads",
                                         "1", "--frames", "2000", "--inspect"},
                                        output);
-    std::string text;
-    std::smatch address;
-    std::smatch station;
-    for (int i = 0; i != 6000 && (address.empty() || station.empty()); ++i) {
-        std::this_thread::sleep_for(std::chrono::milliseconds(10));
-        text = support::read_file(output.string());
-        std::regex_search(text, address, std::regex("shown at (http://\\S+) until"));
-        std::regex_search(
-            text, station,
-            std::regex("Frame 120: the station (0x[0-9a-f]+) is gone. Who erased my station\\?\n"));
-    }
-    ASSERT_FALSE(address.empty() || station.empty()) << text;
+    const std::string station =
+        wait_for(output, "Frame 120: the station (0x[0-9a-f]+) is gone. Who erased my station\\?\n");
     support::browser page(1280, 900, support::colour_scheme::light);
-    page.open(address[1]);
+    page.open(address_in(output));
     page.wait_for("document.querySelectorAll('#pools tbody tr').length === 5");
-    page.value_of("document.getElementById('handle').value = '" + station[1].str() + "'");
+    page.value_of("document.getElementById('handle').value = '" + station + "'");
     page.click("#search button");
     page.wait_for("document.querySelector('.life')");
     EXPECT_THAT(page.value_of("document.querySelector('.life').innerText").get<std::string>(),
@@ -48,6 +58,40 @@ TEST(asteroids_page, shows_who_erased_the_station) {
                     "asteroids::outpost::retire_buoys\\(\\) at outpost.hpp:[0-9]+; created [0-9]+ frames ago "
                     "by thread "
                     "\"asteroids\" in asteroids::outpost::build_station\\(\\) at outpost.hpp:[0-9]+"));
+}
+
+TEST(asteroids_page, shows_what_recorded_frames_have_changed) {
+    const support::scratch_directory directory;
+    const auto output = directory.path() / "output";
+    support::started_program asteroids({support::paths::asteroids_program, "--entities", "200", "--threads",
+                                        "1", "--frames", "2000", "--inspect", "--world",
+                                        (directory.path() / "world").string(), "--snapshot-every", "10000"},
+                                       output);
+    support::browser page(390, 900, support::colour_scheme::dark);
+    page.open(address_in(output));
+    page.wait_for("document.querySelector('#recorded-changes table')");
+    const auto text = [&page] {
+        return page.value_of("document.getElementById('recorded-changes').innerText").get<std::string>();
+    };
+    const auto go_to = [&page](int frame) {
+        page.value_of("(() => { const frame = document.getElementById('recorded-frame'); frame.value = " +
+                      std::to_string(frame) + "; frame.dispatchEvent(new Event('input')); })()");
+    };
+    page.wait_for("Number(document.getElementById('recorded-frame').max) > 30");
+    go_to(20);
+    page.wait_for("/From frame 19 to frame 20: [0-9]+ "
+                  "changes/.test(document.getElementById('recorded-changes').innerText)");
+    EXPECT_THAT(text(), testing::HasSubstr("rocks #"));
+    page.click("#recorded-on");
+    page.wait_for("/From frame 20 to frame 21:/.test(document.getElementById('recorded-changes').innerText)");
+    page.click("#recorded-back");
+    page.click("#recorded-back");
+    page.wait_for("/From frame 18 to frame 19:/.test(document.getElementById('recorded-changes').innerText)");
+    page.value_of("(() => { const from = document.getElementById('recorded-from'); from.value = '10'; "
+                  "from.dispatchEvent(new Event('change')); })()");
+    page.wait_for("/From frame 9 to frame 19:/.test(document.getElementById('recorded-changes').innerText)");
+    EXPECT_TRUE(page.complaints().empty()) << page.complaints().front();
+    EXPECT_EQ(page.value_of("document.documentElement.scrollWidth"), 390);
 }
 
 } // namespace

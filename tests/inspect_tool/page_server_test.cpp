@@ -221,6 +221,17 @@ TEST_F(page_server, goes_on_when_the_program_has_ended) {
     EXPECT_EQ(state()["pools"][0]["is_alive"], false);
 }
 
+TEST_F(page_server, ends_with_the_program_if_that_is_asked_for) {
+    support::started_program other({support::paths::inspect_program, "handlepool_inspect_example", "--page",
+                                    "--end-with-program", "--over", "0.1"},
+                                   directory.path() / "other");
+    std::string text;
+    wait_for(directory.path() / "other", "until Ctrl-C", text);
+    EXPECT_TRUE(other.is_running());
+    example.kill();
+    EXPECT_EQ(other.wait(), 0);
+}
+
 TEST_F(page_server, ends_when_it_is_told_to) {
     const client waits(port);
     server->signal(SIGTERM);

@@ -19,6 +19,7 @@
 #include <exception>
 #include <iterator>
 #include <new>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <typeinfo>
@@ -44,7 +45,8 @@ struct command_line {
     bool prometheus = false;
     double watch_seconds = 0; // 0: once
     bool page = false;
-    std::uint16_t port = 0; // 0: any
+    page_options served;
+    std::string recorded; // the folder of the world; empty: none
     wishes asked;
 };
 
@@ -234,11 +236,13 @@ void tell_of_programs(const command_line& line, const std::vector<inspected_prog
 void show_page(const command_line& line, std::vector<inspected_program> programs) {
     const std::string name = printable(programs.front().name());
     pool_watch watch(std::move(programs));
-    const std::chrono::duration<double> interval(line.asked.seconds);
-    serve_page(watch, line.port, std::chrono::duration_cast<std::chrono::nanoseconds>(interval),
-               [&name](const page_address& address) {
-                   print(fmt::format("The pools of {} are shown at {} until Ctrl-C.\n", name, address.url()));
-               });
+    std::optional<recorded_past> past;
+    if (!line.recorded.empty()) {
+        past.emplace(line.recorded);
+    }
+    serve_page(watch, past ? &*past : nullptr, line.served, [&name](const page_address& address) {
+        print(fmt::format("The pools of {} are shown at {} until Ctrl-C.\n", name, address.url()));
+    });
 }
 
 bool writes_to_terminal() {
@@ -313,11 +317,17 @@ int run(int argc, char** argv) {
         *app.add_flag("--prometheus", line.prometheus,
                       "Print Prometheus' text format instead; of all programs if none is named");
     CLI::Option& page =
-        *app.add_option("--page", line.port,
+        *app.add_option("--page", line.served.port,
                         "Show all in a page for a browser on this machine, at any free port or at this one, "
-                        "until Ctrl-C, and also when the program has ended")
+                        "until Ctrl-C")
              ->expected(0, 1)
              ->type_name("[PORT]");
+    app.add_option("--recorded", line.recorded,
+                   "Show in the page, too, what each frame has changed that the program has recorded in this "
+                   "folder, by snapshots and journals")
+        ->needs(&page);
+    app.add_flag("--end-with-program", line.served.ends_with_program, "End the page when the program ends")
+        ->needs(&page);
     json.excludes(&prometheus);
     page.excludes(&json, &prometheus, &handle, &watch, &pool);
     handle.excludes(&prometheus);
@@ -333,6 +343,7 @@ int run(int argc, char** argv) {
         "  handlepool-inspect 1234 --handle 0x1c00003fd --bytes\n"
         "  handlepool-inspect 1234 --watch 5 --json\n"
         "  handlepool-inspect game --page\n"
+        "  handlepool-inspect game --page 8080 --recorded saves/today\n"
         "  handlepool-inspect --prometheus --over 0\n");
     app.failure_message([](const CLI::App*, const CLI::Error& error) {
         return printable(error.what()) + "\nRun with --help for more information.\n";
@@ -350,6 +361,8 @@ int run(int argc, char** argv) {
     if (line.page && line.asked.seconds < 0.1) {
         throw std::runtime_error("--over: the page is shown anew each 0.1 to 3600 seconds");
     }
+    line.served.interval = std::chrono::duration_cast<std::chrono::nanoseconds>(
+        std::chrono::duration<double>(line.asked.seconds));
     if (watch.count() != 0) {
         line.asked.seconds = line.watch_seconds;
     }

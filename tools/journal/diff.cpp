@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include "commands.hpp"
-#include "delta_in_entry.hpp"
 #include "journal_walk.hpp"
 
 #include <handlepool/snapshots/compare_snapshots.hpp>
@@ -10,6 +9,7 @@
 #include <handlepool/snapshots/snapshot_file.hpp>
 
 #include <support/progress_bar.hpp>
+#include <tools/recorded_world/recorded_world.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -24,99 +24,8 @@ namespace handlepool::journal_tool {
 namespace {
 
 namespace fs = std::filesystem;
-
-// A folder with snapshots and journals, read frame by frame.
-class recording {
-public:
-    recording(const std::string& folder, const command_line& line)
-        : folder_(folder), line_(line), snapshots_(saved_frames(folder)) {
-        if (snapshots_.empty()) {
-            throw not_replayed(fmt::format("folder '{}' has no snapshot", folder));
-        }
-    }
-
-    std::uint64_t first_frame() const { return snapshots_.front(); }
-    std::uint64_t frame() const { return world_->frame(); }
-    // That led to this frame from the one before.
-    std::span<const std::byte> delta() const { return delta_; }
-    std::uint64_t frame_before() const { return before_; }
-    void save(std::vector<std::byte>& to) const { world_->save(to); }
-    // From 0 to 1.
-    double part_read() const {
-        const std::uint64_t read = read_before_ + (journal_ ? journal_->offset() : 0);
-        return static_cast<double>(read) / static_cast<double>(bytes_);
-    }
-
-    // Goes on to the first frame that is not before this one. Returns false if there is none.
-    bool begin(std::uint64_t frame) {
-        const auto behind = std::ranges::upper_bound(snapshots_, frame);
-        const std::uint64_t from = *(behind - 1); // the first one is not behind it
-        const std::string file = snapshot_file_of(folder_, from).string();
-        const std::vector<std::byte> bytes = read_snapshot_file(file);
-        world_.emplace(bytes, from, file);
-        before_ = from;
-        count_bytes(from);
-        open_journal();
-        while (this->frame() < frame) {
-            if (!next()) {
-                return false;
-            }
-        }
-        return true;
-    }
-    // Goes on to the next frame. Returns false if there is none.
-    bool next() {
-        while (journal_) {
-            if (journal_->next()) {
-                before_ = frame();
-                const auto delta = delta_in_entry(*journal_, line_.part, file_);
-                world_->apply(delta, fmt::format("{}, frame {}", file_, journal_->frame()));
-                delta_.assign(delta.begin(), delta.end());
-                return true;
-            }
-            const bool has_frames = journal_->frame() != journal_->origin().frame;
-            read_before_ += journal_->offset();
-            journal_.reset();
-            if (has_frames) {
-                open_journal();
-            }
-        }
-        return false;
-    }
-
-private:
-    // Of the journals of the snapshots from this frame on: only the bar needs it.
-    void count_bytes(std::uint64_t from) {
-        for (auto each = std::ranges::lower_bound(snapshots_, from); each != snapshots_.end(); ++each) {
-            std::error_code error;
-            const std::uintmax_t size = fs::file_size(journal_file_of(folder_, *each), error);
-            bytes_ += error ? 0 : size;
-        }
-    }
-    // The journal that goes on from this frame, if there is one.
-    void open_journal() {
-        const fs::path file = journal_file_of(folder_, frame());
-        if (fs::exists(file)) {
-            file_ = file.string();
-            journal_.emplace(file);
-            if (journal_->origin().frame != frame()) {
-                throw not_replayed(fmt::format("journal '{}' goes on from frame {}; its name says {}", file_,
-                                               journal_->origin().frame, frame()));
-            }
-        }
-    }
-
-    fs::path folder_;
-    const command_line& line_;
-    std::vector<std::uint64_t> snapshots_;
-    std::optional<handlepool::replay> world_;
-    std::optional<journal_reader> journal_;
-    std::string file_; // its name
-    std::vector<std::byte> delta_;
-    std::uint64_t before_ = 0;
-    std::uint64_t bytes_ = 1;       // of all journals
-    std::uint64_t read_before_ = 0; // of those before this one
-};
+using recorded_worlds::not_replayed;
+using recorded_worlds::recorded_world;
 
 // What came of it.
 struct comparison {
@@ -144,7 +53,7 @@ comparison compare_files(const command_line& line) {
 class folder_comparison {
 public:
     explicit folder_comparison(const command_line& line)
-        : line_(line), first_(line.files[0], line), second_(line.files[1], line) {}
+        : line_(line), first_(line.files[0], line.part), second_(line.files[1], line.part) {}
 
     comparison run() {
         support::progress_bar bar("diff");
@@ -194,8 +103,8 @@ private:
     }
 
     const command_line& line_;
-    recording first_;
-    recording second_;
+    recorded_world first_;
+    recorded_world second_;
     std::vector<std::byte> first_bytes_;
     std::vector<std::byte> second_bytes_;
 };

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include "commands.hpp"
-#include "delta_in_entry.hpp"
 #include "journal_walk.hpp"
 
 #include <handlepool/snapshots/invalid_snapshot.hpp>
@@ -8,6 +7,7 @@
 #include <handlepool/snapshots/snapshot_file.hpp>
 
 #include <support/progress_bar.hpp>
+#include <tools/recorded_world/delta_in_entry.hpp>
 
 #include <cstddef>
 #include <optional>
@@ -16,6 +16,9 @@
 namespace handlepool::journal_tool {
 
 namespace {
+
+using recorded_worlds::delta_in_entry;
+using recorded_worlds::not_replayed;
 
 // What is replayed, and how far.
 class replayed_world {

@@ -42,26 +42,27 @@ constexpr std::chrono::seconds patience(30);
 
 class page_server {
 public:
-    page_server(pool_watch& watch, std::uint16_t port) : watch_(watch), acceptor_(context_), room_(context_) {
+    page_server(pool_watch& watch, recorded_past* past, const page_options& options)
+        : watch_(watch), past_(past), options_(options), acceptor_(context_), room_(context_) {
         try {
-            const tcp::endpoint here(asio::ip::address_v4::loopback(), port);
+            const tcp::endpoint here(asio::ip::address_v4::loopback(), options.port);
             acceptor_.open(here.protocol());
             acceptor_.set_option(tcp::acceptor::reuse_address(true));
             acceptor_.bind(here);
             acceptor_.listen();
         } catch (const boost::system::system_error& error) {
-            throw std::runtime_error(
-                fmt::format("can't listen on port {} of 127.0.0.1: {}", port, error.code().message()));
+            throw std::runtime_error(fmt::format("can't listen on port {} of 127.0.0.1: {}", options.port,
+                                                 error.code().message()));
         }
         address_ = {.port = acceptor_.local_endpoint().port(), .token = random_token()};
     }
 
     const page_address& address() const noexcept { return address_; }
 
-    void run(std::chrono::nanoseconds interval) {
+    void run() {
         asio::signal_set signals(context_, SIGINT, SIGTERM);
         signals.async_wait([this](error_code, int) { context_.stop(); });
-        start(look(interval));
+        start(look());
         start(accept());
         context_.run();
     }
@@ -76,12 +77,15 @@ private:
         });
     }
 
-    awaitable<void> look(std::chrono::nanoseconds interval) {
+    awaitable<void> look() {
         asio::steady_timer timer(context_);
         while (!watch_.has_ended()) {
-            timer.expires_after(std::chrono::duration_cast<asio::steady_timer::duration>(interval));
+            timer.expires_after(std::chrono::duration_cast<asio::steady_timer::duration>(options_.interval));
             co_await timer.async_wait(asio::use_awaitable);
             watch_.look();
+        }
+        if (options_.ends_with_program) {
+            context_.stop();
         }
     }
 
@@ -129,7 +133,7 @@ private:
         stream.expires_after(patience);
         co_await http::async_read(stream, buffer, parser, asio::redirect_error(asio::use_awaitable, error));
         if (!error) {
-            page_response response = answer(parser.get(), address_, watch_);
+            page_response response = answer(parser.get(), address_, watch_, past_);
             response.keep_alive(parser.get().keep_alive());
             co_return response;
         }
@@ -146,6 +150,8 @@ private:
     }
 
     pool_watch& watch_;
+    recorded_past* const past_; // null if nothing is recorded
+    const page_options options_;
     asio::io_context context_{1};
     tcp::acceptor acceptor_;
     asio::steady_timer room_; // ended when there is one more connection to have
@@ -155,12 +161,12 @@ private:
 
 } // namespace
 
-void serve_page(pool_watch& watch, std::uint16_t port, std::chrono::nanoseconds interval,
+void serve_page(pool_watch& watch, recorded_past* past, const page_options& options,
                 const std::function<void(const page_address&)>& when_ready) {
-    page_server server(watch, port);
+    page_server server(watch, past, options);
     watch.look();
     when_ready(server.address());
-    server.run(interval);
+    server.run();
 }
 
 } // namespace handlepool::inspect_tool

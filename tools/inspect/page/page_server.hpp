@@ -10,13 +10,19 @@
 
 namespace handlepool::inspect_tool {
 
-/// Serves the page on 127.0.0.1 until SIGINT or SIGTERM, all on this thread. A `port` of 0: any that is free.
-/// Calls `when_ready` with the address as soon as it can be opened. Looks at the pools once in each
-/// `interval`. Throws std::runtime_error if it can't listen there.
+struct page_options {
+    std::uint16_t port = 0;                                             ///< 0: any that is free
+    std::chrono::nanoseconds interval = std::chrono::milliseconds(500); ///< between two looks at the pools
+    bool ends_with_program = false;
+};
+
+/// Serves the page on 127.0.0.1 until SIGINT or SIGTERM, or until the program has ended, if that is asked
+/// for, all on this thread. `past` may be null. Calls `when_ready` with the address as soon as it can be
+/// opened. Throws std::runtime_error if it can't listen there.
 ///
 /// A client gets 30 seconds for a request, and 8 KiB; 64 connections are served at a time, and further ones
 /// wait.
-void serve_page(pool_watch& watch, std::uint16_t port, std::chrono::nanoseconds interval,
+void serve_page(pool_watch& watch, recorded_past* past, const page_options& options,
                 const std::function<void(const page_address&)>& when_ready);
 
 } // namespace handlepool::inspect_tool

@@ -114,9 +114,12 @@ page_response with_headers(http::status status, std::string_view type, std::stri
     return response;
 }
 
-nlohmann::ordered_json data_for(std::string_view name, const parameters& given, const pool_watch& watch) {
+nlohmann::ordered_json data_for(std::string_view name, const parameters& given, const pool_watch& watch,
+                                recorded_past* past) {
     if (name == "state") {
-        return watch.state_since(given.number("since", 0));
+        nlohmann::ordered_json state = watch.state_since(given.number("since", 0));
+        state["recorded"] = past != nullptr ? past->frames() : nlohmann::ordered_json(nullptr);
+        return state;
     }
     if (name == "pool") {
         return watch.details(given.number("key"), given.number("most", 10, most_rows));
@@ -128,10 +131,14 @@ nlohmann::ordered_json data_for(std::string_view name, const parameters& given, 
     if (name == "life") {
         return watch.life(given.number("handle"));
     }
+    if (name == "changes" && past != nullptr) {
+        return past->changes(given.number("from"), given.number("to"),
+                             static_cast<std::size_t>(given.number("most", 20, most_rows)));
+    }
     throw not_found("there is nothing of this name");
 }
 
-page_response answer_to_known(std::string_view path, const pool_watch& watch) {
+page_response answer_to_known(std::string_view path, const pool_watch& watch, recorded_past* past) {
     const std::string_view name = path.substr(0, path.find('?'));
     const std::string_view query = path.substr(std::min(path.size(), name.size() + 1));
     for (const asset& each : assets()) {
@@ -141,7 +148,7 @@ page_response answer_to_known(std::string_view path, const pool_watch& watch) {
     }
     try {
         return with_headers(http::status::ok, "application/json",
-                            data_for(name, parameters(query), watch).dump());
+                            data_for(name, parameters(query), watch, past).dump());
     } catch (const bad_request& error) {
         return refusal(http::status::bad_request, error.what());
     } catch (const not_found& error) {
@@ -171,7 +178,8 @@ page_response refusal(http::status status, std::string reason) {
                         nlohmann::ordered_json{{"error", std::move(reason)}}.dump());
 }
 
-page_response answer(const page_request& request, const page_address& address, const pool_watch& watch) {
+page_response answer(const page_request& request, const page_address& address, const pool_watch& watch,
+                     recorded_past* past) {
     if (!is_this_machine(request[http::field::host], address.port)) {
         return refusal(http::status::misdirected_request, fmt::format("this is 127.0.0.1:{}", address.port));
     }
@@ -188,7 +196,7 @@ page_response answer(const page_request& request, const page_address& address, c
     if (target.size() < root.size() || !is_same(target.substr(0, root.size()), root)) {
         return refusal(http::status::not_found, "open the address that handlepool-inspect has printed");
     }
-    return answer_to_known(target.substr(root.size()), watch);
+    return answer_to_known(target.substr(root.size()), watch, past);
 }
 
 } // namespace handlepool::inspect_tool

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "pool_watch.hpp"
+#include "recorded_past.hpp"
 
 #include <boost/beast/http/empty_body.hpp>
 #include <boost/beast/http/message.hpp>
@@ -34,10 +35,13 @@ std::string random_token();
 /// watch, by GET alone, and changes nothing:
 ///
 ///     state?since=LOOK   pool?key=KEY&most=N   map?key=KEY&first=CELL&most=N   life?handle=HANDLE
+///     changes?from=FRAME&to=FRAME&most=N
 ///
+/// The last one is there if the world is recorded.
 /// Refused: what does not have the token, another name of this machine (else a page of others could reach it
 /// under a name of its own), and requests that come from pages of others.
-page_response answer(const page_request& request, const page_address& address, const pool_watch& watch);
+page_response answer(const page_request& request, const page_address& address, const pool_watch& watch,
+                     recorded_past* past = nullptr);
 
 /// The answer to what is no request, and to what is larger than one may be.
 page_response refusal(boost::beast::http::status status, std::string reason);

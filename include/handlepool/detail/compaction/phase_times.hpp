@@ -11,11 +11,11 @@
 
 namespace handlepool::detail {
 
-/// How long the phases of compactions take, for readers of reports: of every thirteenth compaction, since to
-/// ask for the time takes as long as a phase with little to do. Written by whoever compacts, one at a time.
+/// How long the phases of compactions take, for readers of reports: of every 61st compaction, since to ask for
+/// the time takes as long as a phase with little to do. Written by whoever compacts, one at a time.
 class phase_times {
 public:
-    static constexpr std::uint64_t period = 13; // odd: programs do things every other frame, or every fourth
+    static constexpr std::uint64_t period = 61; // prime: programs do things every other frame, or every tenth
     static constexpr std::size_t count = static_cast<std::size_t>(compaction_phase::give_back) + 1;
 
     /// Another compaction begins. Returns whether its phases are timed.

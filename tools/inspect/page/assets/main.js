@@ -9,6 +9,7 @@ import {show_notices} from './notices.js';
 import {show_objects} from './objects.js';
 import {past} from './past.js';
 import {show_pools} from './pool_table.js';
+import {listen_to_recorded, show_recorded} from './recorded.js';
 import {ask} from './server.js';
 import {store_map} from './store_map.js';
 
@@ -48,6 +49,7 @@ const show_state = () => {
   if (chosen === undefined || !chosen_pool()) open_pool(state.pools.find(pool => pool.is_alive)?.key ?? state.pools[0]?.key);
   show_moment();
   show_connection();
+  show_recorded(state.recorded);
 };
 
 const refresh_view = async () => {
@@ -160,4 +162,5 @@ const run = async () => {
 };
 
 listen();
+listen_to_recorded();
 run();

@@ -12,15 +12,15 @@
 #include <string>
 #include <string_view>
 
-namespace handlepool::journal_tool {
+namespace handlepool::recorded_worlds {
 
-// A journal that can't be replayed; the message says why.
+/// A journal that can't be replayed; the message says why.
 class not_replayed : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
 };
 
-// The delta in an entry: the only part, or that of the name, if one is given.
+/// The delta in an entry: the only part, or that of the name, if one is given.
 inline std::span<const std::byte> delta_in_entry(const journal_reader& reader, const std::string& part,
                                                  const std::string& file) {
     const std::span<const journal_part> parts = reader.parts();
@@ -41,4 +41,4 @@ inline std::span<const std::byte> delta_in_entry(const journal_reader& reader, c
     return found->bytes;
 }
 
-} // namespace handlepool::journal_tool
+} // namespace handlepool::recorded_worlds
