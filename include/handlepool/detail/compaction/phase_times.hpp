@@ -11,8 +11,8 @@
 
 namespace handlepool::detail {
 
-/// How long the phases of compactions take, for readers of reports: of every 61st compaction, since to ask for
-/// the time takes as long as a phase with little to do. Written by whoever compacts, one at a time.
+/// How long the phases of compactions take, for readers of reports: of every 61st compaction, since to ask
+/// for the time takes as long as a phase with little to do. Written by whoever compacts, one at a time.
 class phase_times {
 public:
     static constexpr std::uint64_t period = 61; // prime: programs do things every other frame, or every tenth
