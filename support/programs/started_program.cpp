@@ -60,6 +60,10 @@ started_program& started_program::operator=(started_program&& other) noexcept {
     return *this;
 }
 
+int started_program::id() const {
+    return process_->child.id();
+}
+
 void started_program::signal(int number) {
     if (is_running()) {
         ::kill(process_->child.id(), number);

@@ -23,6 +23,8 @@ public:
     started_program(started_program&& other) noexcept;
     started_program& operator=(started_program&& other) noexcept;
 
+    /// The number of its process.
+    int id() const;
     /// Sends a signal, if it still runs: SIGKILL, SIGSTOP, SIGCONT, ...
     void signal(int number);
     /// Kills it, and returns when it is gone.

@@ -398,5 +398,17 @@ TEST(handle_index, takes_its_refusals_along) {
     EXPECT_THAT(of_ships.refused(), ElementsAre(fourth));
 }
 
+TEST(handle_index, refuses_nobody_whom_an_earlier_hook_has_erased) {
+    player_pool pool({.name = "players", .capacity = 10});
+    const scoped_hook hook =
+        pool.on_birth([&pool](player_pool::handle_type born, const auto&) { pool.erase(born); });
+    name_index index;
+    index.attach(pool, name_of_player);
+    pool.emplace("ann");
+    pool.compact();
+    EXPECT_TRUE(index.empty());
+    EXPECT_THAT(index.refused(), IsEmpty());
+}
+
 } // namespace
 } // namespace handlepool::test

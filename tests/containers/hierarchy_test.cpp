@@ -3,6 +3,7 @@
 // Parents and children.
 
 #include <handlepool/detail/text/message.hpp>
+#include <handlepool/exclusive_pool.hpp>
 #include <handlepool/hierarchy.hpp>
 #include <handlepool/pool.hpp>
 #include <handlepool/stable_pool.hpp>
@@ -570,6 +571,21 @@ TEST(hierarchy, does_what_a_map_of_parents_does) {
             }
         }
     }
+}
+
+TEST(hierarchy, that_is_attached_loses_a_subtree_by_who_has_exclusive_access) {
+    bone_pool pool({.name = "bones", .capacity = 10});
+    skeleton tree;
+    tree.attach(pool);
+    auto alone = pool.exclusive_access();
+    const bone root = alone.emplace(0);
+    const bone child = alone.emplace(1);
+    const bone leaf = alone.emplace(2);
+    tree.set_parent(child, root);
+    tree.set_parent(leaf, child);
+    EXPECT_EQ(tree.erase_subtree(alone, root), 3U);
+    EXPECT_EQ(alone.size(), 0U);
+    EXPECT_TRUE(tree.empty());
 }
 
 } // namespace

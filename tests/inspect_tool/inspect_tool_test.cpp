@@ -43,15 +43,18 @@ struct inspect_tool : testing::Test {
         }
         std::istringstream(printed) >> kept >> lost;
         ASSERT_NE(lost, "") << printed;
+        process = std::to_string(example.id());
         const run_result listed = inspect({"--json"});
         ASSERT_EQ(listed.status, 0) << listed.errors;
+        json listed_here;
         for (const json& each : json::parse(listed.output)) {
-            if (each.at("name") == "handlepool_inspect_example") {
-                process = std::to_string(each.at("process").get<int>());
-                EXPECT_EQ(each.at("pools"), json::parse(R"(["stations", "sparks"])"));
+            if (each.at("process") == example.id()) {
+                listed_here = each;
             }
         }
-        ASSERT_NE(process, "");
+        EXPECT_EQ(listed_here, (json{{"process", example.id()},
+                                     {"name", "handlepool_inspect_example"},
+                                     {"pools", {"stations", "sparks"}}}));
     }
 
     support::scratch_directory directory;

@@ -23,6 +23,7 @@
 #include <string>
 #include <thread>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace handlepool::test {
@@ -74,7 +75,7 @@ constexpr const char* flaws = R"js((() => {
 struct page_in_browser : testing::TestWithParam<std::tuple<int, colour_scheme>> {
     void SetUp() override {
         std::istringstream(wait_for(directory.path() / "example", "(0x.*)\n")[1]) >> kept >> lost;
-        server.emplace(std::vector<std::string>{support::paths::inspect_program, "handlepool_inspect_example",
+        server.emplace(std::vector<std::string>{support::paths::inspect_program, std::to_string(example.id()),
                                                 "--page", "--over", "0.1"},
                        directory.path() / "server");
         page.open(wait_for(directory.path() / "server", "(http://.*/) until")[1]);
@@ -152,6 +153,12 @@ TEST_P(page_in_browser, shows_who_erased_an_object) {
     page.value_of("document.getElementById('handle').value = '1'");
     page.click("#search button");
     wait_for_text("#life-content", "No pool here has the pool id of 1.");
+    for (const auto& [handle, answer] : {std::pair{"0x0", "^0x0 is the null handle, which is of no pool.$"},
+                                         {"18446744073709551616", "is no handle"}}) {
+        page.value_of(std::string("document.getElementById('handle').value = '") + handle + "'");
+        page.click("#search button");
+        wait_for_text("#life-content", answer);
+    }
 }
 
 TEST_P(page_in_browser, says_what_stands_out) {
@@ -193,6 +200,10 @@ TEST_P(page_in_browser, draws_charts_and_goes_back_in_time) {
     EXPECT_EQ(page.value_of(alive), earlier);
     page.value_of("(() => { const moment = document.getElementById('moment'); moment.value = moment.max; "
                   "moment.dispatchEvent(new Event('input')); })()");
+    wait_for_text("#moment-text", "^now$");
+    page.value_of("(() => { const moment = document.getElementById('moment'); moment.value = 2; "
+                  "moment.dispatchEvent(new Event('input')); })()");
+    page.click("#to-now");
     wait_for_text("#moment-text", "^now$");
     page.wait_for("!document.querySelector('#view-charts .cursor')");
     // Nothing changes while it is paused.
@@ -271,9 +282,16 @@ TEST_P(page_in_browser, is_used_by_keys) {
 
 TEST_P(page_in_browser, keeps_what_was_known_of_a_program_that_has_ended) {
     page.wait_for("Number(document.getElementById('moment').max) > 5");
+    wait_for_text("#notices", "stations: thread “frames” has waited");
     example.kill();
     wait_for_text("#connection", "has ended; this is what was known of it");
-    EXPECT_THAT(text_of("#pools"), HasSubstr("ended"));
+    EXPECT_THAT(text_of("#pools"), HasSubstr("waits for guards")); // as it was
+    wait_for_text("#notices", "stations: thread “frames” has waited");
+    EXPECT_EQ(page.value_of("document.getElementById('mark').disabled"), true);
+    page.press("2");
+    wait_for_text("#view-objects", "The program has ended: what was in the pool is not known any more.");
+    page.press("3");
+    wait_for_text("#cell", "The program has ended: what was in the pool is not known any more.");
     EXPECT_TRUE(page.complaints().empty());
     server.reset();
     wait_for_text("#connection", "handlepool-inspect does not answer");

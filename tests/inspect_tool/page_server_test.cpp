@@ -101,7 +101,7 @@ struct page_server : testing::Test {
         std::string text;
         wait_for(directory.path() / "example", "\n", text);
         server.emplace(
-            std::vector<std::string>{support::paths::inspect_program, "handlepool_inspect_example", "--page"},
+            std::vector<std::string>{support::paths::inspect_program, std::to_string(example.id()), "--page"},
             directory.path() / "server");
         const auto found =
             wait_for(directory.path() / "server", "http://127.0.0.1:([0-9]+)(/[0-9a-f]{32}/) until", text);
@@ -218,11 +218,11 @@ TEST_F(page_server, goes_on_when_the_program_has_ended) {
     EXPECT_EQ(state()["has_ended"], true);
     EXPECT_EQ(state()["name"], "handlepool_inspect_example");
     EXPECT_EQ(state()["pools"].size(), 2U);
-    EXPECT_EQ(state()["pools"][0]["is_alive"], false);
+    EXPECT_EQ(state()["pools"][0]["is_alive"], true); // when it was last looked at
 }
 
 TEST_F(page_server, ends_with_the_program_if_that_is_asked_for) {
-    support::started_program other({support::paths::inspect_program, "handlepool_inspect_example", "--page",
+    support::started_program other({support::paths::inspect_program, std::to_string(example.id()), "--page",
                                     "--end-with-program", "--over", "0.1"},
                                    directory.path() / "other");
     std::string text;
@@ -240,7 +240,7 @@ TEST_F(page_server, ends_when_it_is_told_to) {
 
 TEST_F(page_server, says_when_the_port_is_taken) {
     const support::run_result result = support::run_program(
-        {support::paths::inspect_program, "handlepool_inspect_example", "--page", std::to_string(port)});
+        {support::paths::inspect_program, std::to_string(example.id()), "--page", std::to_string(port)});
     EXPECT_EQ(result.status, 2);
     EXPECT_EQ(result.errors, "handlepool-inspect: can't listen on port " + std::to_string(port) +
                                  " of 127.0.0.1: Address already in use\n");

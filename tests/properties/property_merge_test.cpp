@@ -224,5 +224,13 @@ TEST(property_merge_test, paths_that_the_other_table_names_get_their_names_here)
     EXPECT_EQ(diff(one, property_bag()).names(), &one_names);
 }
 
+TEST(property_diff_test, a_removal_of_what_was_not_there_counts_as_nothing) {
+    const property_bag before;
+    property_bag after;
+    after.set_removed("x"_key);
+    EXPECT_TRUE(diff(before, after).empty());
+    EXPECT_TRUE(diff(after, after).empty());
+}
+
 } // namespace
 } // namespace handlepool::test

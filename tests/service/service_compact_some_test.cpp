@@ -103,5 +103,23 @@ TEST_F(compact_some_of_service, removed_pools_end_whole) {
     EXPECT_FALSE(world.contains(handles.front()));
 }
 
+TEST_F(compact_some_of_service, extractions_are_delivered_where_others_use_the_budget_up) {
+    for (std::size_t which = 0; which != 4; ++which) {
+        const auto taken_out = pools[which]->emplace(7);
+        world.compact();
+        int delivered = 0;
+        const auto sink = [&delivered](int&& object) { delivered = object; };
+        pools[which]->extract(taken_out, sink);
+        for (std::size_t other = 0; other != 4; ++other) {
+            if (other != which) {
+                load(other, 10);
+            }
+        }
+        world.compact_some(1);
+        EXPECT_EQ(delivered, 7) << which;
+        world.compact();
+    }
+}
+
 } // namespace
 } // namespace handlepool::test

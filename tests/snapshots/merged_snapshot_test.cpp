@@ -497,5 +497,51 @@ TEST(merged_snapshot, is_a_copy_by_hand) {
     }
 }
 
+TEST(merged_snapshot, keeps_the_order_in_which_objects_got_equal_keys) {
+    pool<int> numbers({.name = "numbers", .capacity = 10, .pool_id = 945});
+    handle_index<int, int> index(duplicate_keys::allow);
+    const auto one = numbers.emplace(1);
+    const auto other = numbers.emplace(2);
+    index.insert(one, 1);
+    index.insert(other, 7);
+    index.rekey(one, 7);
+    snapshot all;
+    all.add("numbers", numbers);
+    all.add("index", index);
+    snapshot_bytes bytes;
+    all.save(bytes);
+    const auto names = all.merge(bytes);
+    std::vector<handle<int>> found;
+    for (const handle<int> each : index.find_all(7)) {
+        found.push_back(each);
+    }
+    EXPECT_THAT(found, ElementsAre(other, one, names.find(other), names.find(one)));
+}
+
+struct moon {
+    int size = 0;
+};
+struct planet {
+    int size = 0;
+};
+
+TEST(merged_snapshot, gives_keys_that_are_handles_the_new_ones) {
+    pool<planet> planets({.name = "planets", .capacity = 10, .pool_id = 946});
+    pool<moon> moons({.name = "moons", .capacity = 10, .pool_id = 947});
+    handle_index<moon, handle<planet>> by_planet;
+    const auto centre = planets.emplace(planet{9});
+    const auto satellite = moons.emplace(moon{1});
+    by_planet.insert(satellite, centre);
+    snapshot all;
+    all.add("planets", planets);
+    all.add("moons", moons);
+    all.add("by planet", by_planet);
+    snapshot_bytes bytes;
+    all.save(bytes);
+    const auto names = all.merge(bytes);
+    EXPECT_EQ(by_planet.find(centre), satellite);
+    EXPECT_EQ(by_planet.find(names.find(centre)), names.find(satellite));
+}
+
 } // namespace
 } // namespace handlepool::test

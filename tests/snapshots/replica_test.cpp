@@ -665,5 +665,38 @@ TEST(replica, has_no_free_slots_of_before_a_reset) {
     EXPECT_TRUE(numbers.contains(ever[1]));
 }
 
+TEST(replica_of_kept_order, has_room_for_what_a_closed_hole_moves_before_a_sort) {
+    std::vector<int> expected;
+    delta_bytes begin;
+    delta_bytes delta;
+    {
+        pool<int> numbers({.name = "numbers", .capacity = 1000, .keep_order = true, .pool_id = 96});
+        change_log log(numbers);
+        snapshot all;
+        all.add("numbers", numbers);
+        delta_recorder recorder;
+        recorder.add("numbers", log);
+        const auto first = numbers.emplace(1);
+        for (int i = 2; i <= 100; ++i) {
+            numbers.emplace(i);
+        }
+        numbers.compact();
+        all.save(begin);
+        recorder.begin(0);
+        numbers.erase(first);
+        numbers.emplace(0);
+        numbers.compact();
+        sort_by(numbers, [](int each) { return each; });
+        recorder.append(1, delta);
+        expected.assign(numbers.begin(), numbers.end());
+    }
+    pool<int> numbers({.name = "numbers", .capacity = 1000, .keep_order = true, .pool_id = 96});
+    replica follower;
+    follower.add("numbers", numbers);
+    follower.load(begin, 0);
+    follower.apply(delta);
+    EXPECT_EQ(std::vector<int>(numbers.begin(), numbers.end()), expected);
+}
+
 } // namespace
 } // namespace handlepool::test

@@ -567,5 +567,18 @@ TEST(world_hash, refuses_names_and_blocks_that_are_not_there) {
     EXPECT_EQ(hash.parts().size(), 2U);
 }
 
+TEST(world_hash, is_of_the_objects_that_an_index_has_refused) {
+    pool<hashed_crate> crates({.capacity = 100});
+    handle_index<hashed_crate, int> index;
+    index.attach(crates, [](const hashed_crate&) { return 1; });
+    crates.emplace(1U, 1U);
+    crates.emplace(2U, 2U);
+    crates.compact();
+    EXPECT_EQ(index.refused().size(), 1U);
+    const auto before = hash_of_value(index);
+    index.clear_refused();
+    EXPECT_NE(hash_of_value(index), before);
+}
+
 } // namespace
 } // namespace handlepool::test

@@ -237,5 +237,23 @@ TEST(sorting_by_numbers, puts_nan_at_an_end) {
     expect_consistent(floats);
 }
 
+// Where the store is cut into chains, those of a size a little above a power of two are one more than of that
+// size.
+TEST(sorting_by_threads, agrees_a_little_above_each_number_of_chains) {
+    thread_executor threads(2);
+    for (const int chains : {1024, 2048, 4096}) {
+        for (const int more : {0, 1, 15, 63, 64}) {
+            pool<int> numbers({.name = "numbers", .capacity = 10'000});
+            for (int i = chains + more; i != 0; --i) {
+                numbers.emplace(i);
+            }
+            numbers.compact();
+            sort_by(numbers, [](int each) { return each; }, threads);
+            EXPECT_TRUE(std::ranges::is_sorted(numbers.items())) << chains + more;
+            expect_consistent(numbers);
+        }
+    }
+}
+
 } // namespace
 } // namespace handlepool::test

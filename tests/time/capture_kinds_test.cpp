@@ -627,5 +627,36 @@ TEST(stable_pools_of_two_courses, tell_a_log_of_a_handle_that_another_course_has
     EXPECT_TRUE(numbers.contains(second));
 }
 
+TEST(captures_of_stable_objects, keep_how_many_groups_a_thread_claims_next) {
+    stable_pool<int> numbers({.name = "numbers", .capacity = 100'000});
+    change_log<stable_pool<int>> log(numbers);
+    capture_ring<stable_pool<int>> ring(log);
+    std::vector<handle<int>> handles;
+    numbers.emplace_n(6'400, std::back_inserter(handles), 1);
+    numbers.compact();
+    for (std::size_t i = 64; i < handles.size(); i += 64) {
+        numbers.erase(handles[i]);
+    }
+    numbers.compact();
+    for (std::uint64_t frame = 1; frame != 8; ++frame) {
+        numbers.emplace(2);
+        ring.capture(frame);
+        const auto play = [&] {
+            std::vector<const int*> places;
+            for (std::size_t i = 1; i != 4; ++i) {
+                places.push_back(numbers.find(numbers.emplace(3)));
+                numbers.erase(handles[i + 3 * static_cast<std::size_t>(frame)]); // of group 0
+                numbers.compact();
+                places.push_back(numbers.find(numbers.emplace(3)));
+            }
+            return places;
+        };
+        const std::vector<const int*> first = play();
+        ring.restore(frame);
+        EXPECT_EQ(play(), first) << frame;
+        ring.restore(frame);
+    }
+}
+
 } // namespace
 } // namespace handlepool::test

@@ -41,7 +41,7 @@ protected:
 
     std::vector<int> items() const { return {pool_.items().begin(), pool_.items().end()}; }
 
-    pool_type pool_{{.name = "numbers", .capacity = 10}};
+    pool_type pool_{{.name = "numbers", .capacity = 10, .pool_id = 200}};
     change_log<pool_type> log_{pool_};
     capture_ring<pool_type> ring_{log_, {.frames = 3}};
 };
@@ -140,8 +140,10 @@ TEST_F(capture_ring_test, knows_what_can_be_undone) {
     EXPECT_FALSE(ring_.is_confirmed(reserved));
     EXPECT_FALSE(ring_.is_confirmed(c));
     EXPECT_FALSE(ring_.is_confirmed(handle_type()));
-    pool_type other({.name = "other", .capacity = 10});
-    EXPECT_FALSE(ring_.is_confirmed(other.emplace(1)));
+    for (const std::uint32_t id : {199U, 201U}) {
+        pool_type other({.name = "other", .capacity = 10, .pool_id = id});
+        EXPECT_FALSE(ring_.is_confirmed(other.emplace(1)));
+    }
     ring_.confirm(2);
     EXPECT_TRUE(ring_.is_confirmed(b));
     EXPECT_TRUE(ring_.is_confirmed(reserved));

@@ -712,5 +712,22 @@ TEST(change_log_threads, mark_and_revoke_while_another_compacts) {
     EXPECT_LE(edited, edits.load());
 }
 
+TEST(change_log, says_of_a_frame_that_some_were_sorted_whoever_moved_last) {
+    pool<int> numbers({.name = "numbers", .capacity = 100});
+    for (int i = 0; i != 10; ++i) {
+        numbers.emplace(i);
+    }
+    numbers.compact();
+    change_log log(numbers);
+    sort(numbers,
+         [](int one, int other) { return (one < 2 ? 1 - one : one) < (other < 2 ? 1 - other : other); });
+    numbers.erase(numbers.handle_at(5));
+    numbers.compact();
+    const auto frames = log.changes_since(0);
+    ASSERT_EQ(frames->size(), 1U);
+    EXPECT_EQ(frames->front().moved.size(), 3U);
+    EXPECT_TRUE(frames->front().reordered);
+}
+
 } // namespace
 } // namespace handlepool::test

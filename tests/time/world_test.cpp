@@ -273,5 +273,20 @@ TEST_F(world_test, refuses_what_it_can_not_do) {
               "world: nothing can be added after a capture");
 }
 
+TEST_F(world_test, has_no_frames_after_the_one_that_a_restore_has_failed_at) {
+    reluctant_participant reluctant;
+    world_.add(reluctant);
+    for (std::uint64_t frame = 1; frame <= 3; ++frame) {
+        play();
+        world_.capture(frame);
+    }
+    reluctant.fails = true;
+    EXPECT_THROW(world_.restore(1), std::runtime_error);
+    EXPECT_THAT(world_.frames(), ElementsAre(1U));
+    EXPECT_THROW(world_.confirm(2), std::out_of_range);
+    world_.restore(1);
+    EXPECT_THAT(world_.frames(), ElementsAre(1U));
+}
+
 } // namespace
 } // namespace handlepool::test

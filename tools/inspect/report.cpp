@@ -88,6 +88,9 @@ void add_details(pool_report& told, const inspected_program& program, const insp
                                .youngest = group.youngest});
     }
     for (const living_object& each : now.oldest) {
+        if (!pool.is_alive(each.handle)) { // it has ended meanwhile
+            continue;
+        }
         told.oldest.push_back({.handle = each.handle, .age = each.age, .text = pool.describe(each.handle)});
     }
 }

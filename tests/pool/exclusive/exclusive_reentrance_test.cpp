@@ -492,5 +492,33 @@ TYPED_TEST(exclusive_reentrance, is_refused_to_what_takes_the_whole_pool) {
     EXPECT_TRUE(alone.try_compact());
 }
 
+// What ends is no object of the pool any more, for whoever asks meanwhile.
+TYPED_TEST(exclusive_reentrance, of_hooks_and_destructors_that_count) {
+    std::vector<std::size_t> seen;
+    auto alone = this->pool_.exclusive_access();
+    const auto count = [&] {
+        seen.push_back(alone.size());
+        EXPECT_EQ(alone.stats().alive, alone.size());
+    };
+    {
+        const scoped_hook hook = alone.on_destroy([&](auto, const caller&) { count(); });
+        const auto first = alone.emplace(1);
+        alone.emplace(2);
+        alone.erase(first);
+        EXPECT_EQ(seen, std::vector<std::size_t>{1});
+        seen.clear();
+        alone.emplace(3);
+        alone.emplace(4);
+        alone.clear();
+        EXPECT_EQ(seen, std::vector<std::size_t>(3, 0));
+    }
+    seen.clear();
+    for (int i = 0; i != 5; ++i) {
+        alone.emplace(i, std::function<void()>(), count);
+    }
+    alone.clear();
+    EXPECT_EQ(seen, std::vector<std::size_t>(5, 0));
+}
+
 } // namespace
 } // namespace handlepool::test

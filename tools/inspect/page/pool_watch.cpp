@@ -9,6 +9,7 @@
 #include <tools/inspect/store_map.hpp>
 
 #include <algorithm>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -51,9 +52,6 @@ void pool_watch::look() {
         return;
     }
     look_at_all now{.at = inspect_tool::now(), .pools = {}};
-    for (auto& [key, pool] : pools_) {
-        pool.is_alive = false;
-    }
     try {
         for (std::size_t i = 0; i != programs_.size(); ++i) {
             look_at(i, now.pools);
@@ -61,6 +59,13 @@ void pool_watch::look() {
     } catch (const process_unreadable&) {
         has_ended_ = true;
         return;
+    }
+    std::set<std::uint64_t> seen;
+    for (const numbers& each : now.pools) {
+        seen.insert(each.key);
+    }
+    for (auto& [key, pool] : pools_) {
+        pool.is_alive = seen.contains(key);
     }
     std::size_t ended = 0;
     for (auto each = pools_.rbegin(); each != pools_.rend();) { // the newest ones are kept
@@ -90,7 +95,6 @@ void pool_watch::look_at(std::size_t program, std::vector<numbers>& seen) {
             const pool_report report = report_of(pool);
             std::uint64_t key = 0;
             watched_pool& known = watched(program, pool, key);
-            known.is_alive = true;
             known.told = inspect_tool::json_of(report);
             known.told["knows_ages"] = pool.knows_ages();
             known.told["knows_places"] = pool.records_lives();
@@ -122,7 +126,7 @@ ordered_json pool_watch::state_since(std::uint64_t look) const {
     for (const auto& [key, each] : pools_) {
         ordered_json pool = each.told;
         pool["key"] = key;
-        pool["is_alive"] = each.is_alive && !has_ended_;
+        pool["is_alive"] = each.is_alive; // at the last look
         pools.push_back(std::move(pool));
     }
     ordered_json looks = ordered_json::array();

@@ -24,7 +24,8 @@ export const count = number => {
   const units = ['', ' k', ' M', ' G', ' T', ' P', ' E'];
   let unit = 0, amount = Math.abs(number);
   while (amount >= 10000 && unit + 1 < units.length) { amount /= 1000; ++unit; }
-  const text = unit === 0 ? (amount < 10 && amount % 1 ? amount.toFixed(1) : amount.toFixed(0)) : amount.toPrecision(3);
+  const text = unit === 0 ? (amount < 10 && amount % 1 ? amount.toFixed(1) : amount.toFixed(0)) :
+    amount < 1000 ? amount.toPrecision(3) : amount.toFixed(0);
   return (number < 0 ? '−' : '') + text + units[unit];
 };
 export const change = number => (number > 0 ? '+' : number === 0 ? '±' : '') + count(number);

@@ -2,8 +2,8 @@
 // Asks for the state again and again, and shows the moment that was chosen.
 
 import {show_charts} from './charts.js';
-import {by_id, count, duration} from './dom.js';
-import {show_life} from './life.js';
+import {by_id, count, duration, element} from './dom.js';
+import {refresh_life, show_life} from './life.js';
 import {keep_moment} from './moments.js';
 import {show_notices} from './notices.js';
 import {show_objects} from './objects.js';
@@ -32,12 +32,14 @@ const show_moment = () => {
   moment.max = known.last;
   if (is_live) moment.value = known.last;
   const ago = known.looks[known.last].seconds - known.looks[shown_moment()].seconds;
+  by_id('to-now').hidden = is_live;
   by_id('moment-text').textContent = is_live || ago === 0 ? 'now' : `${duration(ago * 1e9)} ago`;
   show_pools(state.pools, known, shown_moment(), chosen, open_pool);
   if (chosen !== undefined && view === 'charts') show_charts(chosen, known, shown_moment(), state.phases);
 };
 
 const show_connection = problem => {
+  by_id('connection').className = problem || state.has_ended ? 'bad' : '';
   by_id('connection').textContent = problem ?? (state.has_ended ? 'has ended; this is what was known of it' :
     is_paused ? 'paused' : `process ${state.process}, live`);
 };
@@ -45,7 +47,8 @@ const show_connection = problem => {
 const show_state = () => {
   document.title = `${state.name} – handlepool-inspect`;
   by_id('program').textContent = `Pools of ${state.name}`;
-  show_notices(state.pools, known, open_pool);
+  show_notices(state.pools, known, state.has_ended, open_pool);
+  by_id('mark').disabled = state.has_ended;
   if (chosen === undefined || !chosen_pool()) open_pool(state.pools.find(pool => pool.is_alive)?.key ?? state.pools[0]?.key);
   show_moment();
   show_connection();
@@ -56,6 +59,7 @@ const refresh_view = async () => {
   if (chosen === undefined) return;
   const key = chosen;
   try {
+    if (state.has_ended) throw new Error('The program has ended: what was in the pool is not known any more.');
     if (view === 'objects') {
       const details = await ask('pool', {key, most: 30});
       if (key === chosen) show_objects(key, details, show_life);
@@ -63,7 +67,8 @@ const refresh_view = async () => {
       await map.refresh();
     }
   } catch (error) {
-    by_id(`view-${view}`).dataset.problem = error.message;
+    if (view === 'objects') by_id('view-objects').replaceChildren(element('p', {class: 'quiet'}, error.message));
+    if (view === 'map') map.fail(error.message);
   }
 };
 
@@ -106,7 +111,7 @@ const step_pool = step => {
 const keys = {
   '/': () => by_id('handle').focus(),
   ' ': () => set_pause(!is_paused),
-  m: () => keep_moment(state.pools),
+  m: () => { if (!state.has_ended) keep_moment(state.pools); },
   j: () => step_pool(1),
   k: () => step_pool(-1),
   1: () => open_view('charts'),
@@ -117,12 +122,17 @@ const keys = {
 const listen = () => {
   by_id('search').addEventListener('submit', event => {
     event.preventDefault();
+    by_id('handle').blur(); // so that keys are keys again
     show_life(by_id('handle').value.trim());
   });
   pause_button.addEventListener('click', () => set_pause(!is_paused));
   by_id('mark').addEventListener('click', () => keep_moment(state.pools));
   moment.addEventListener('input', () => {
     is_live = Number(moment.value) === known.last;
+    show_moment();
+  });
+  by_id('to-now').addEventListener('click', () => {
+    is_live = true;
     show_moment();
   });
   for (const each of views) by_id(`tab-${each}`).addEventListener('click', () => open_view(each));
@@ -133,7 +143,8 @@ const listen = () => {
     by_id(`tab-${view}`).focus();
   });
   addEventListener('keydown', event => {
-    const is_writing = /INPUT|SELECT|TEXTAREA/.test(event.target.tagName) || (event.key === ' ' && event.target.tagName === 'BUTTON');
+    if (event.key === 'Escape') event.target.blur();
+    const is_writing = (/INPUT|SELECT/.test(event.target.tagName) && event.target.type !== 'range') || (event.key === ' ' && event.target.tagName === 'BUTTON');
     if (!state || is_writing || event.ctrlKey || event.metaKey || event.altKey || !Object.hasOwn(keys, event.key)) return;
     event.preventDefault();
     keys[event.key]();
@@ -153,6 +164,7 @@ const run = async () => {
         if (!is_live) moment.value = Math.max(0, Number(moment.value) - forgotten);
         if (known.looks.length) show_state();
         await refresh_view();
+        if (!state.has_ended) await refresh_life();
       } catch (error) {
         show_connection(`handlepool-inspect does not answer: ${error.message}`);
       }

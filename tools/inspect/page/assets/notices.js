@@ -33,10 +33,11 @@ const of_pool = (pool, past) => {
   ];
 };
 
-export const show_notices = (pools, past, open) => {
+export const show_notices = (pools, past, has_ended, open) => {
   const found = pools.flatMap(pool => of_pool(pool, past));
   const list = by_id('notices');
-  const items = found.length ? found : [{words: 'Nothing: no compaction waits, no guard is held for long, and no pool grows.'}];
+  const items = found.length ? found : [{words: has_ended ? 'Nothing did when the program ended.' :
+    'Nothing: no compaction waits, no guard is held for long, and no pool grows.'}];
   // A button keeps the focus while its words change.
   while (list.children.length > items.length) list.lastChild.remove();
   items.forEach(({words, key, view, is_bad}, i) => {

@@ -58,12 +58,13 @@ export class past {
   growth(key) {
     const last = this.looks[this.last]?.seconds ?? 0;
     const curve = this.curve(key, numbers => numbers.alive).filter(([seconds]) => seconds > last - 60);
-    if (curve.length < 8) return 0;
+    if (curve.length < 20 || last - curve[0][0] < 2) return 0;
     const quarter = Math.floor(curve.length / 4);
     const least = part => Math.min(...part.map(([, alive]) => alive));
     // What comes and goes has minima that stay; what leaks has none.
     const minima = [0, 1, 2, 3].map(i => least(curve.slice(i * quarter, (i + 1) * quarter)));
     const grows = minima.every((each, i) => i === 0 || each > minima[i - 1]);
-    return grows ? (minima[3] - minima[0]) / (curve[3 * quarter][0] - curve[0][0]) : 0;
+    const most_before = Math.max(...curve.slice(2 * quarter, 3 * quarter).map(([, alive]) => alive));
+    return grows && curve.at(-1)[1] > most_before ? (minima[3] - minima[0]) / (curve[3 * quarter][0] - curve[0][0]) : 0;
   }
 }

@@ -12,7 +12,7 @@ const state_colours = {a: '#1f77b4', n: '#2ca25f', e: '#d62728', '-': 'transpare
 
 const hue_of_age = (age, oldest) => {
   const part = Math.log1p(age) / Math.log1p(Math.max(1, oldest));
-  return `hsl(${210 - 200 * part} 70% ${58 - 12 * part}%)`;
+  return `hsl(${215 + 50 * part} 65% ${78 - 45 * part}%)`; // paler for the young, whatever colours one sees
 };
 
 // Each way of colouring: what a cell's colour is, and what colours mean.
@@ -32,8 +32,8 @@ const ways = {
   },
   written: {
     title: 'written since the last look',
-    colour: cell => cell.is_written === undefined ? rest : cell.is_written ? '#e08214' : '#7f8fa6',
-    legend: () => [['#e08214', 'written'], ['#7f8fa6', 'as before'], [rest, 'not seen before']],
+    colour: cell => cell.is_written === undefined ? '#c9c9c9' : cell.is_written ? '#e08214' : '#7f8fa6',
+    legend: () => [['#e08214', 'written'], ['#7f8fa6', 'as before'], ['#c9c9c9', 'not seen before']],
   },
   state: {
     title: 'state',
@@ -61,8 +61,8 @@ export class store_map {
     this.chooser = element('select', {id: 'way', onchange: () => { this.way = this.chooser.value; this.draw(); }},
       Object.entries(ways).map(([value, {title}]) => element('option', {value}, title)));
     this.part = element('span');
-    this.back = element('button', {onclick: () => this.turn(-1)}, 'Before');
-    this.on = element('button', {onclick: () => this.turn(1)}, 'After');
+    this.back = element('button', {onclick: () => this.turn(-1)}, 'Cells before');
+    this.on = element('button', {onclick: () => this.turn(1)}, 'Cells after');
     this.cell = element('p', {class: 'cell', id: 'cell', 'aria-live': 'polite'});
     this.legend = element('ul', {class: 'legend'});
     by_id('view-map').replaceChildren(
@@ -92,10 +92,19 @@ export class store_map {
     this.draw();
   }
 
+  /// There is nothing to be drawn, for this reason.
+  fail(reason) {
+    this.map = undefined;
+    this.canvas.height = 0;
+    this.canvas.style.height = '0';
+    this.legend.replaceChildren();
+    this.cell.textContent = reason;
+  }
+
   turn(pages) {
     this.first = Math.max(0, this.first + pages * page_size);
     this.selected = 0;
-    this.refresh().catch(error => { this.cell.textContent = error.message; });
+    this.refresh().catch(error => this.fail(error.message));
   }
 
   draw() {
@@ -130,7 +139,7 @@ export class store_map {
       return element('li', {}, sample, words);
     }));
     this.part.textContent = cells.length === size ? `${count(size)} cells` :
-      `cells ${first} to ${first + cells.length} of ${count(size)}`;
+      `cells ${first} to ${first + cells.length - 1} of ${size}`;
     this.back.hidden = first === 0;
     this.on.hidden = first + cells.length >= size;
     this.canvas.setAttribute('aria-label', `The store: ${count(size)} cells; arrow keys go from one to the next`);
