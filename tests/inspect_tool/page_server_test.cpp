@@ -128,13 +128,31 @@ struct page_server : testing::Test {
     std::string root;
 };
 
+TEST_F(page_server, listens_on_this_machine_alone) {
+    const int other = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(port);
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK + 1); // 127.0.0.2, whose port is free
+    EXPECT_EQ(::connect(other, reinterpret_cast<const sockaddr*>(&address), sizeof address), -1);
+    ::close(other);
+}
+
+TEST_F(page_server, closes_when_nothing_is_asked) {
+    const client silent(port);
+    const auto since = std::chrono::steady_clock::now();
+    EXPECT_EQ(silent.receive(), "");
+    EXPECT_LT(std::chrono::steady_clock::now() - since,
+              std::chrono::seconds(19)); // and receive() waits for 20
+}
+
 TEST_F(page_server, answers_one_request_after_the_other) {
     const client one(port);
-    one.send(get(root + "page.css", "") + get(root + "nothing", "") + get(root));
-    const std::string text = one.receive();
+    one.send(get(root + "page.css", "") + get(root, "") + get(root + "nothing", ""));
+    const std::string text = one.receive(); // what is refused is the last
     EXPECT_THAT(text, StartsWith("HTTP/1.1 200 OK\r\nContent-Type: text/css"));
-    EXPECT_THAT(text, HasSubstr("HTTP/1.1 404 Not Found\r\n"));
     EXPECT_THAT(text, HasSubstr("<title>handlepool-inspect</title>"));
+    EXPECT_THAT(text, HasSubstr("HTTP/1.1 404 Not Found\r\n"));
 }
 
 TEST_F(page_server, refuses_what_is_no_request_or_too_large) {

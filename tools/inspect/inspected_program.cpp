@@ -90,13 +90,18 @@ std::vector<inspected_program> inspected_program::in_process(int process) {
 
 std::vector<living_pool> inspected_program::pools() const {
     constexpr auto patience = std::chrono::milliseconds(500);
-    for (const auto since = std::chrono::steady_clock::now();
-         std::chrono::steady_clock::now() - since < patience;) {
-        if (auto found = try_to_list()) {
-            std::ranges::reverse(*found); // the last one is the first of the list
-            return std::move(*found);
+    try {
+        for (const auto since = std::chrono::steady_clock::now();
+             std::chrono::steady_clock::now() - since < patience;) {
+            if (auto found = try_to_list()) {
+                std::ranges::reverse(*found); // the last one is the first of the list
+                return std::move(*found);
+            }
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
         }
-        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    } catch (const memory_gone&) {
+        throw process_unreadable(fmt::format(
+            "process {} runs another program by now, or has unloaded the module with its pools", process()));
     }
     throw process_unreadable(
         fmt::format("the pools of process {} can't be listed: it makes and ends pools all the time, or was "

@@ -10,6 +10,7 @@
 #include <map>
 #include <ranges>
 #include <thread>
+#include <tuple>
 #include <utility>
 
 namespace handlepool::inspect_tool {
@@ -58,6 +59,41 @@ living_by_place count_living(const inspected_pool& pool, std::size_t most) {
     return found;
 }
 
+using groups_by_word = std::vector<std::pair<std::uint64_t, living_by_place::group>>;
+
+/// Several words may have one name: calls in one line, instances of a template. Their objects are added up.
+void add_places(pool_report& told, const inspected_program& program, const groups_by_word& groups,
+                const std::optional<living_by_place>& before, std::size_t most) {
+    constexpr std::size_t most_named = 1'000; // which takes a look into the debug information each
+    std::map<std::string, std::size_t> places;
+    std::uint64_t named = 0;
+    for (const auto& [site, group] : groups | std::views::take(std::max(most, most_named))) {
+        std::string name = program.maker_of(group.word).site.name();
+        name = name.empty() ? "an unknown place" : name;
+        const auto [found, is_new] = places.try_emplace(name, told.places.size());
+        if (is_new) {
+            told.places.push_back({.place = name, .youngest = group.youngest});
+        }
+        place_report& place = told.places[found->second];
+        place.alive += group.alive;
+        place.oldest = std::max(place.oldest, group.oldest);
+        place.youngest = std::min(place.youngest, group.youngest);
+        if (before) {
+            const auto earlier = before->groups.find(site);
+            place.change = place.change.value_or(0) +
+                           static_cast<std::int64_t>(
+                               group.alive - (earlier != before->groups.end() ? earlier->second.alive : 0));
+        }
+        ++named;
+    }
+    std::ranges::sort(told.places, [](const place_report& a, const place_report& b) {
+        return std::tie(b.alive, a.place) < std::tie(a.alive, b.place);
+    });
+    const std::size_t shown = std::min(told.places.size(), most);
+    told.places_left_out = told.places.size() - shown + groups.size() - static_cast<std::size_t>(named);
+    told.places.resize(shown);
+}
+
 void add_details(pool_report& told, const inspected_program& program, const inspected_pool& pool,
                  std::size_t most, const std::optional<living_by_place>& before) {
     living_by_place now = count_living(pool, most);
@@ -67,26 +103,11 @@ void add_details(pool_report& told, const inspected_program& program, const insp
     for (std::size_t quarter = 0; quarter <= 4 && !now.ages.empty(); ++quarter) {
         told.age_quartiles.push_back(now.ages[(now.ages.size() - 1) * quarter / 4]);
     }
-    std::vector<std::pair<std::uint64_t, living_by_place::group>> groups(now.groups.begin(),
-                                                                         now.groups.end());
+    groups_by_word groups(now.groups.begin(), now.groups.end());
     std::ranges::sort(groups, [](const auto& a, const auto& b) {
         return std::pair(b.second.alive, a.first) < std::pair(a.second.alive, b.first);
     });
-    told.places_left_out = groups.size() - std::min(groups.size(), most);
-    for (const auto& [site, group] : groups | std::views::take(most)) {
-        std::optional<std::int64_t> change;
-        if (before) {
-            const auto earlier = before->groups.find(site);
-            change = static_cast<std::int64_t>(group.alive -
-                                               (earlier != before->groups.end() ? earlier->second.alive : 0));
-        }
-        const std::string name = program.maker_of(group.word).site.name();
-        told.places.push_back({.place = name.empty() ? "an unknown place" : name,
-                               .alive = group.alive,
-                               .change = change,
-                               .oldest = group.oldest,
-                               .youngest = group.youngest});
-    }
+    add_places(told, program, groups, before, most);
     for (const living_object& each : now.oldest) {
         if (!pool.is_alive(each.handle)) { // it has ended meanwhile
             continue;

@@ -82,14 +82,23 @@ private:
         map_cell cell{.is = is, .handle = object.handle, .age = object.age};
         if (object.beginning) {
             const auto word = static_cast<std::uint64_t>(object.beginning->who);
-            const auto [found, is_new] =
-                creators_.try_emplace(detail::site_of(object.beginning->who), map_.creators.size());
+            const auto [found, is_new] = creators_.try_emplace(detail::site_of(object.beginning->who), 0);
             if (is_new) {
-                map_.creators.push_back(program_.maker_of(word).site.name());
+                found->second = creator_named(program_.maker_of(word).site.name());
             }
             cell.creator = found->second;
         }
         return cell;
+    }
+
+    /// Several sites may have one name.
+    std::size_t creator_named(const std::string& name) {
+        const auto known = std::ranges::find(map_.creators, name);
+        if (known != map_.creators.end()) {
+            return static_cast<std::size_t>(known - map_.creators.begin());
+        }
+        map_.creators.push_back(name);
+        return map_.creators.size() - 1;
     }
 
     const inspected_program& program_;

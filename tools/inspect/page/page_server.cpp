@@ -38,7 +38,7 @@ using boost::system::error_code;
 
 constexpr std::uint32_t most_header_bytes = 8192;
 constexpr std::size_t most_connections = 64;
-constexpr std::chrono::seconds patience(30);
+constexpr std::chrono::seconds patience(5);
 
 class page_server {
 public:
@@ -119,7 +119,8 @@ private:
                 stream.expires_after(patience);
                 co_await http::async_write(stream, response, asio::use_awaitable);
             }
-        } catch (const boost::system::system_error&) { // it has gone, or is too slow
+        } catch (
+            const std::exception&) { // it has gone, or is too slow; or memory is short, and it may ask again
         }
         --connections_;
         room_.cancel();
@@ -134,7 +135,7 @@ private:
         co_await http::async_read(stream, buffer, parser, asio::redirect_error(asio::use_awaitable, error));
         if (!error) {
             page_response response = answer(parser.get(), address_, watch_, past_);
-            response.keep_alive(parser.get().keep_alive());
+            response.keep_alive(parser.get().keep_alive() && response.result() == http::status::ok);
             co_return response;
         }
         if (error == http::error::end_of_stream ||

@@ -20,7 +20,7 @@ struct page_options {
 /// for, all on this thread. `past` may be null. Calls `when_ready` with the address as soon as it can be
 /// opened. Throws std::runtime_error if it can't listen there.
 ///
-/// A client gets 30 seconds for a request, and 8 KiB; 64 connections are served at a time, and further ones
+/// A client gets 5 seconds for a request, and 8 KiB; 64 connections are served at a time, and further ones
 /// wait.
 void serve_page(pool_watch& watch, recorded_past* past, const page_options& options,
                 const std::function<void(const page_address&)>& when_ready);

@@ -52,26 +52,33 @@ void pool_watch::look() {
         return;
     }
     look_at_all now{.at = inspect_tool::now(), .pools = {}};
-    try {
-        for (std::size_t i = 0; i != programs_.size(); ++i) {
+    std::set<std::size_t> unknown; // programs that could not be looked at
+    for (std::size_t i = 0; i != programs_.size(); ++i) {
+        try {
             look_at(i, now.pools);
+        } catch (const process_unreadable&) {
+            if (!is_running(process())) {
+                has_ended_ = true;
+                return;
+            }
+            unknown.insert(i); // stopped amid a change, say: the next look may succeed
         }
-    } catch (const process_unreadable&) {
-        has_ended_ = true;
-        return;
     }
     std::set<std::uint64_t> seen;
     for (const numbers& each : now.pools) {
         seen.insert(each.key);
     }
     for (auto& [key, pool] : pools_) {
-        pool.is_alive = seen.contains(key);
+        pool.is_alive = seen.contains(key) || (pool.is_alive && unknown.contains(pool.program));
     }
     std::size_t ended = 0;
     for (auto each = pools_.rbegin(); each != pools_.rend();) { // the newest ones are kept
         const bool is_kept = each->second.is_alive || ++ended <= most_ended;
         if (!is_kept) {
-            keys_by_place_.erase({each->second.program, each->second.listed.core});
+            const auto place = keys_by_place_.find({each->second.program, each->second.listed.core});
+            if (place != keys_by_place_.end() && place->second == each->first) { // and no later pool's
+                keys_by_place_.erase(place);
+            }
         }
         each = is_kept ? std::next(each) : std::make_reverse_iterator(pools_.erase(std::prev(each.base())));
     }
@@ -190,20 +197,27 @@ ordered_json pool_watch::map(std::uint64_t key, std::uint64_t first, std::size_t
 
 ordered_json pool_watch::life(std::uint64_t handle) const {
     ordered_json found = ordered_json::array();
-    for (const auto& [key, pool] : pools_) {
+    for (std::size_t i = 0; i != programs_.size(); ++i) {
         try {
-            ordered_json one =
-                ask(key, [handle](const inspected_program&, const inspected_pool& its) -> ordered_json {
-                    return its.may_be_of(handle) ? json_of_handle(its, handle, true) : nullptr;
-                });
-            if (!one.is_null()) {
-                one["key"] = key;
-                found.push_back(std::move(one));
+            for (const detail::living_pool& each : programs_[i].pools()) {
+                add_life(found, i, each, handle);
             }
-        } catch (const not_found&) { // one that has ended
+        } catch (const process_unreadable& error) {
+            throw not_found(printable(error.what()));
         }
     }
     return found;
+}
+
+void pool_watch::add_life(ordered_json& to, std::size_t program, const detail::living_pool& listed,
+                          std::uint64_t handle) const {
+    try {
+        const inspected_pool pool(programs_[program], listed);
+        if (pool.may_be_of(handle)) {
+            to.push_back(json_of_handle(pool, handle, true));
+        }
+    } catch (const memory_gone&) { // it has just ended
+    }
 }
 
 } // namespace handlepool::inspect_tool

@@ -69,6 +69,8 @@ private:
 
     void look_at(std::size_t program, std::vector<numbers>& seen);
     watched_pool& watched(std::size_t program, const inspected_pool& pool, std::uint64_t& key);
+    void add_life(nlohmann::ordered_json& to, std::size_t program, const detail::living_pool& listed,
+                  std::uint64_t handle) const;
     template <class Ask>
     nlohmann::ordered_json ask(std::uint64_t key, Ask question) const;
 

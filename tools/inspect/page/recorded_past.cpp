@@ -35,11 +35,11 @@ ordered_json recorded_past::changes(std::uint64_t from, std::uint64_t to, std::s
     const snapshot_differences found = compare_snapshots(before, after, {.most = most});
     ordered_json differences = ordered_json::array();
     for (const snapshot_difference& each : found.found) {
-        differences.push_back({{"part", each.part},
-                               {"object", each.object},
-                               {"what", each.what},
-                               {"before", each.first},
-                               {"after", each.second}});
+        differences.push_back({{"part", detail::printable(each.part)},
+                               {"object", detail::printable(each.object)},
+                               {"what", detail::printable(each.what)},
+                               {"before", detail::printable(each.first)},
+                               {"after", detail::printable(each.second)}});
     }
     return {
         {"from", from}, {"to", to}, {"differences", std::move(differences)}, {"left_out", found.left_out}};

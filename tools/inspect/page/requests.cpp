@@ -3,6 +3,8 @@
 
 #include "assets.hpp"
 
+#include <handlepool/detail/text/text.hpp>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -90,6 +92,9 @@ bool is_this_machine(std::string_view host, std::uint16_t port) {
 
 /// Whether a browser says that no page of others has sent it. What is no browser says nothing.
 bool is_from_this_page(const page_request& request, std::uint16_t port) {
+    if (request.count(http::field::origin) > 1 || request.count("Sec-Fetch-Site") > 1) {
+        return false;
+    }
     const std::string_view origin = request[http::field::origin];
     constexpr std::string_view scheme = "http://";
     const bool is_own_origin =
@@ -114,11 +119,20 @@ page_response with_headers(http::status status, std::string_view type, std::stri
     return response;
 }
 
+/// Trouble with files is none of the living pools'.
+nlohmann::ordered_json recorded_frames(recorded_past* past) {
+    try {
+        return past != nullptr ? past->frames() : nlohmann::ordered_json(nullptr);
+    } catch (const std::exception& error) {
+        return {{"error", detail::printable(error.what())}};
+    }
+}
+
 nlohmann::ordered_json data_for(std::string_view name, const parameters& given, const pool_watch& watch,
                                 recorded_past* past) {
     if (name == "state") {
         nlohmann::ordered_json state = watch.state_since(given.number("since", 0));
-        state["recorded"] = past != nullptr ? past->frames() : nlohmann::ordered_json(nullptr);
+        state["recorded"] = recorded_frames(past);
         return state;
     }
     if (name == "pool") {
@@ -173,14 +187,14 @@ std::string random_token() {
     return token;
 }
 
-page_response refusal(http::status status, std::string reason) {
+page_response refusal(http::status status, const std::string& reason) {
     return with_headers(status, "application/json",
-                        nlohmann::ordered_json{{"error", std::move(reason)}}.dump());
+                        nlohmann::ordered_json{{"error", detail::printable(reason)}}.dump());
 }
 
 page_response answer(const page_request& request, const page_address& address, const pool_watch& watch,
                      recorded_past* past) {
-    if (!is_this_machine(request[http::field::host], address.port)) {
+    if (request.count(http::field::host) != 1 || !is_this_machine(request[http::field::host], address.port)) {
         return refusal(http::status::misdirected_request, fmt::format("this is 127.0.0.1:{}", address.port));
     }
     if (!is_from_this_page(request, address.port)) {

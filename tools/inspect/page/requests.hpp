@@ -44,6 +44,6 @@ page_response answer(const page_request& request, const page_address& address, c
                      recorded_past* past = nullptr);
 
 /// The answer to what is no request, and to what is larger than one may be.
-page_response refusal(boost::beast::http::status status, std::string reason);
+page_response refusal(boost::beast::http::status status, const std::string& reason);
 
 } // namespace handlepool::inspect_tool

@@ -97,6 +97,7 @@ const open_view = asked => {
 };
 
 const set_pause = on => {
+  if (!state) return;
   is_paused = on;
   pause_button.setAttribute('aria-pressed', on);
   pause_button.textContent = on ? 'Go on' : 'Pause';
@@ -111,7 +112,7 @@ const step_pool = step => {
 const keys = {
   '/': () => by_id('handle').focus(),
   ' ': () => set_pause(!is_paused),
-  m: () => { if (!state.has_ended) keep_moment(state.pools); },
+  m: () => { if (state && !state.has_ended) keep_moment(state.pools); },
   j: () => step_pool(1),
   k: () => step_pool(-1),
   1: () => open_view('charts'),
@@ -126,7 +127,7 @@ const listen = () => {
     show_life(by_id('handle').value.trim());
   });
   pause_button.addEventListener('click', () => set_pause(!is_paused));
-  by_id('mark').addEventListener('click', () => keep_moment(state.pools));
+  by_id('mark').addEventListener('click', () => keys.m());
   moment.addEventListener('input', () => {
     is_live = Number(moment.value) === known.last;
     show_moment();
@@ -155,6 +156,7 @@ const listen = () => {
 const run = async () => {
   let look = 0;
   for (;;) {
+    const begun = performance.now();
     if (!is_paused) {
       try {
         const answer = await ask('state', {since: look});
@@ -169,7 +171,7 @@ const run = async () => {
         show_connection(`handlepool-inspect does not answer: ${error.message}`);
       }
     }
-    await new Promise(done => setTimeout(done, milliseconds));
+    await new Promise(done => setTimeout(done, Math.max(milliseconds, performance.now() - begun)));
   }
 };
 

@@ -57,7 +57,12 @@ export class past {
   /// How many more objects there are each second, if they have become more in most looks of the last minute.
   growth(key) {
     const last = this.looks[this.last]?.seconds ?? 0;
-    const curve = this.curve(key, numbers => numbers.alive).filter(([seconds]) => seconds > last - 60);
+    const curve = [];
+    for (let at = this.last; at >= 0 && this.looks[at].seconds > last - 60; --at) {
+      const numbers = this.numbers(key, at);
+      if (!numbers) break;
+      curve.unshift([this.looks[at].seconds, numbers.alive]);
+    }
     if (curve.length < 20 || last - curve[0][0] < 2) return 0;
     const quarter = Math.floor(curve.length / 4);
     const least = part => Math.min(...part.map(([, alive]) => alive));

@@ -45,6 +45,10 @@ export const listen_to_recorded = () => {
 export const show_recorded = recorded => {
   if (!recorded) return;
   by_id('recorded').hidden = false;
+  if (recorded.error) {
+    by_id('recorded-facts').textContent = recorded.error;
+    return;
+  }
   by_id('recorded-facts').textContent = `${recorded.folder}: ${count(recorded.count)} frames, from ${recorded.first} to ${recorded.last}`;
   const is_new = asked === 0 && recorded.count > 1;
   slider.min = recorded.first;

@@ -88,7 +88,7 @@ export class store_map {
     this.map = {...answer, cells: cells_of(answer, this.hashes),
                 knows_ages: answer.ages.some(age => age !== null),
                 oldest: answer.ages.reduce((oldest, age) => Math.max(oldest, age ?? 0), 0)};
-    this.hashes = new Map(answer.handles.map((handle, i) => [handle, answer.hashes[i]]));
+    this.hashes = new Map(answer.handles.flatMap((handle, i) => answer.states[i] === 'a' ? [[handle, answer.hashes[i]]] : []));
     this.draw();
   }
 
@@ -102,7 +102,8 @@ export class store_map {
   }
 
   turn(pages) {
-    this.first = Math.max(0, this.first + pages * page_size);
+    const shown = this.map?.cells.length || page_size; // fewer of large objects
+    this.first = Math.min(Math.max(0, this.first + pages * shown), Math.max(0, (this.map?.size ?? 1) - 1));
     this.selected = 0;
     this.refresh().catch(error => this.fail(error.message));
   }
