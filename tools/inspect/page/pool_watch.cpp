@@ -140,11 +140,11 @@ ordered_json pool_watch::state_since(std::uint64_t look) const {
     const std::uint64_t first_kept = looks_ever_ - looks_.size();
     for (std::uint64_t i = std::max(look, first_kept); i < looks_ever_; ++i) {
         const look_at_all& one = looks_[static_cast<std::size_t>(i - first_kept)];
-        ordered_json numbers = ordered_json::array();
+        ordered_json rows = ordered_json::array();
         for (const auto& [key, counts] : one.pools) {
-            numbers.push_back(row_of(key, counts));
+            rows.push_back(row_of(key, counts));
         }
-        looks.push_back({{"seconds", static_cast<double>(one.at) * 1e-9}, {"numbers", std::move(numbers)}});
+        looks.push_back({{"seconds", static_cast<double>(one.at) * 1e-9}, {"numbers", std::move(rows)}});
     }
     ordered_json names{"key"};
     for (const auto& [name, value] : columns) {
