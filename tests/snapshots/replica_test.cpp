@@ -17,9 +17,12 @@
 #include <tests/support/message_of.hpp>
 #include <tests/support/random.hpp>
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <set>
@@ -665,37 +668,45 @@ TEST(replica, has_no_free_slots_of_before_a_reset) {
     EXPECT_TRUE(numbers.contains(ever[1]));
 }
 
+/// So large that what is written behind a buffer for one is seen.
+struct large_block {
+    std::int32_t key = 0;
+    std::array<char, 65'532> rest{};
+};
+
 TEST(replica_of_kept_order, has_room_for_what_a_closed_hole_moves_before_a_sort) {
     std::vector<int> expected;
     delta_bytes begin;
     delta_bytes delta;
     {
-        pool<int> numbers({.name = "numbers", .capacity = 1000, .keep_order = true, .pool_id = 96});
+        pool<large_block> numbers({.name = "numbers", .capacity = 200, .keep_order = true, .pool_id = 96});
         change_log log(numbers);
         snapshot all;
         all.add("numbers", numbers);
         delta_recorder recorder;
         recorder.add("numbers", log);
-        const auto first = numbers.emplace(1);
+        const auto first = numbers.emplace(large_block{1});
         for (int i = 2; i <= 100; ++i) {
-            numbers.emplace(i);
+            numbers.emplace(large_block{i});
         }
         numbers.compact();
         all.save(begin);
         recorder.begin(0);
         numbers.erase(first);
-        numbers.emplace(0);
+        numbers.emplace(large_block{0});
         numbers.compact();
-        sort_by(numbers, [](int each) { return each; });
+        sort_by(numbers, &large_block::key);
         recorder.append(1, delta);
-        expected.assign(numbers.begin(), numbers.end());
+        std::ranges::transform(numbers, std::back_inserter(expected), &large_block::key);
     }
-    pool<int> numbers({.name = "numbers", .capacity = 1000, .keep_order = true, .pool_id = 96});
+    pool<large_block> numbers({.name = "numbers", .capacity = 200, .keep_order = true, .pool_id = 96});
     replica follower;
     follower.add("numbers", numbers);
     follower.load(begin, 0);
     follower.apply(delta);
-    EXPECT_EQ(std::vector<int>(numbers.begin(), numbers.end()), expected);
+    std::vector<int> found;
+    std::ranges::transform(numbers, std::back_inserter(found), &large_block::key);
+    EXPECT_EQ(found, expected);
 }
 
 } // namespace
