@@ -16,8 +16,6 @@ function(embed output)
     endforeach()
     file(CONFIGURE OUTPUT ${output} @ONLY CONTENT [[#include <tools/inspect/page/assets.hpp>
 
-#include <array>
-
 namespace handlepool::inspect_tool {
 
 namespace {

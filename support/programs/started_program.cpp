@@ -17,8 +17,8 @@ namespace handlepool::support {
 
 namespace {
 
-std::FILE* open_to_append(const std::filesystem::path& file) {
-    std::FILE* const opened = std::fopen(file.c_str(), "ae");
+std::unique_ptr<std::FILE, int (*)(std::FILE*)> open_to_append(const std::filesystem::path& file) {
+    std::unique_ptr<std::FILE, int (*)(std::FILE*)> opened(std::fopen(file.c_str(), "ae"), std::fclose);
     if (opened == nullptr) {
         throw std::system_error(errno, std::generic_category(), file.string());
     }
@@ -38,11 +38,8 @@ struct started_program::process {
     boost::process::child child;
 };
 
-started_program::started_program(const std::vector<std::string>& command,
-                                 const std::filesystem::path& output) {
-    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(open_to_append(output), std::fclose);
-    process_ = std::make_unique<process>(command, file.get());
-}
+started_program::started_program(const std::vector<std::string>& command, const std::filesystem::path& output)
+    : started_program(command, open_to_append(output).get()) {}
 
 started_program::started_program(const std::vector<std::string>& command, std::FILE* output)
     : process_(std::make_unique<process>(command, output)) {}

@@ -2,40 +2,23 @@
 
 // The example that has a bug for everybody to find.
 
+#include "wait_for_output.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <support/files/read_file.hpp>
 #include <support/programs/started_program.hpp>
 #include <tests/support/browser.hpp>
 #include <tests/support/paths.hpp>
 #include <tests/support/scratch_directory.hpp>
 
-#include <chrono>
 #include <filesystem>
-#include <regex>
-#include <stdexcept>
 #include <string>
-#include <thread>
 
 namespace handlepool::test {
 namespace {
 
-/// What a file has by now, when it is found in it.
-std::string wait_for(const std::filesystem::path& file, const char* expression) {
-    std::string text;
-    for (int i = 0; i != 6000; ++i) {
-        text = support::read_file(file.string());
-        std::smatch found;
-        if (std::regex_search(text, found, std::regex(expression))) {
-            return found[1];
-        }
-        std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    }
-    throw std::runtime_error("there is no " + std::string(expression) + " in " + text);
-}
-
 std::string address_in(const std::filesystem::path& file) {
-    return wait_for(file, "shown at (http://\\S+) until");
+    return wait_for_output(file, "shown at (http://\\S+) until")[1];
 }
 
 TEST(asteroids_page, shows_who_erased_the_station) {
@@ -44,8 +27,8 @@ TEST(asteroids_page, shows_who_erased_the_station) {
     support::started_program asteroids({support::paths::asteroids_program, "--entities", "200", "--threads",
                                         "1", "--frames", "2000", "--inspect"},
                                        output);
-    const std::string station =
-        wait_for(output, "Frame 120: the station (0x[0-9a-f]+) is gone. Who erased my station\\?\n");
+    const std::string station = wait_for_output(
+        output, "Frame 120: the station (0x[0-9a-f]+) is gone. Who erased my station\\?\n")[1];
     support::browser page(1280, 900, support::colour_scheme::light);
     page.open(address_in(output));
     page.wait_for("document.querySelectorAll('#pools tbody tr').length === 5");

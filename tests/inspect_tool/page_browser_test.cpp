@@ -3,11 +3,13 @@
 // The page in a browser without a screen: what is on it, as wide as on a phone and on a desk, light and dark,
 // and what comes of clicks and keys.
 
+#include "wait_for_output.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <support/files/read_file.hpp>
 #include <support/programs/started_program.hpp>
 #include <tests/support/browser.hpp>
+#include <tests/support/contrast_script.hpp>
 #include <tests/support/paths.hpp>
 #include <tests/support/scratch_directory.hpp>
 
@@ -17,9 +19,7 @@
 #include <filesystem>
 #include <fstream>
 #include <optional>
-#include <regex>
 #include <sstream>
-#include <stdexcept>
 #include <string>
 #include <thread>
 #include <tuple>
@@ -36,16 +36,7 @@ using testing::HasSubstr;
 using testing::MatchesRegex;
 
 // Elements whose words have too little contrast, lie outside the screen, or are cut; and what has no name.
-constexpr const char* flaws = R"js((() => {
-  const luminance = ([r, g, b]) => {
-    const [x, y, z] = [r, g, b].map(c => c / 255).map(c => c <= .04045 ? c / 12.92 : ((c + .055) / 1.055) ** 2.4);
-    return .2126 * x + .7152 * y + .0722 * z;
-  };
-  const channels = colour => colour.match(/[\d.]+/g).map(Number);
-  const contrast = (one, other) => {
-    const [dark, light] = [luminance(one), luminance(other)].sort((a, b) => a - b);
-    return (light + .05) / (dark + .05);
-  };
+const std::string flaws = "(() => {" + std::string(support::contrast_script) + R"js(
   const backdrop = element => {
     for (let each = element; each; each = each.parentElement) {
       const colour = channels(getComputedStyle(each).backgroundColor);
@@ -54,7 +45,6 @@ constexpr const char* flaws = R"js((() => {
     return [255, 255, 255];
   };
   const is_seen = element => element.getClientRects().length > 0;
-  const own_text = element => [...element.childNodes].some(node => node.nodeType === 3 && node.data.trim());
   const texts = [...document.querySelectorAll('body *')].filter(element => is_seen(element) && own_text(element));
   const colour = element => channels(element.ownerSVGElement ? getComputedStyle(element).fill : getComputedStyle(element).color);
   const words = element => element.tagName + ': ' + element.textContent.trim().slice(0, 40);
@@ -74,11 +64,11 @@ constexpr const char* flaws = R"js((() => {
 
 struct page_in_browser : testing::TestWithParam<std::tuple<int, colour_scheme>> {
     void SetUp() override {
-        std::istringstream(wait_for(directory.path() / "example", "(0x.*)\n")[1]) >> kept >> lost;
+        std::istringstream(wait_for_output(directory.path() / "example", "(0x.*)\n")[1]) >> kept >> lost;
         server.emplace(std::vector<std::string>{support::paths::inspect_program, std::to_string(example.id()),
                                                 "--page", "--over", "0.1"},
                        directory.path() / "server");
-        page.open(wait_for(directory.path() / "server", "(http://.*/) until")[1]);
+        page.open(wait_for_output(directory.path() / "server", "(http://.*/) until")[1]);
         page.wait_for("document.querySelectorAll('#pools tbody tr').length === 3");
     }
     void TearDown() override {
@@ -93,18 +83,6 @@ struct page_in_browser : testing::TestWithParam<std::tuple<int, colour_scheme>> 
         }
     }
 
-    std::vector<std::string> wait_for(const std::filesystem::path& file, const char* expression) {
-        std::string text;
-        for (int i = 0; i != 3000; ++i) {
-            text = support::read_file(file.string());
-            std::smatch found;
-            if (std::regex_search(text, found, std::regex(expression))) {
-                return {found.begin(), found.end()};
-            }
-            std::this_thread::sleep_for(std::chrono::milliseconds(10));
-        }
-        throw std::runtime_error("there is no " + std::string(expression) + " in " + text);
-    }
     std::string text_of(const std::string& selector) {
         return page.value_of("document.querySelector('" + selector + "').innerText");
     }

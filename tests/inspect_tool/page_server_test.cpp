@@ -2,6 +2,8 @@
 
 // The server of the page, met by clients that mean no good.
 
+#include "wait_for_output.hpp"
+
 #include <arpa/inet.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -22,8 +24,6 @@
 #include <filesystem>
 #include <optional>
 #include <random>
-#include <regex>
-#include <stdexcept>
 #include <string>
 #include <thread>
 #include <utility>
@@ -35,19 +35,6 @@ namespace {
 using testing::HasSubstr;
 using testing::MatchesRegex;
 using testing::StartsWith;
-
-/// What is in a file, when it matches.
-std::smatch wait_for(const std::filesystem::path& file, const char* expression, std::string& text) {
-    std::smatch found;
-    for (int i = 0; i != 3000; ++i) {
-        text = support::read_file(file.string());
-        if (std::regex_search(text, found, std::regex(expression))) {
-            return found;
-        }
-        std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    }
-    throw std::runtime_error("there is no " + std::string(expression) + " in " + text);
-}
 
 class client {
 public:
@@ -98,13 +85,13 @@ private:
 
 struct page_server : testing::Test {
     void SetUp() override {
-        std::string text;
-        wait_for(directory.path() / "example", "\n", text);
+        wait_for_output(directory.path() / "example", "\n");
         server.emplace(
             std::vector<std::string>{support::paths::inspect_program, std::to_string(example.id()), "--page"},
             directory.path() / "server");
-        const auto found =
-            wait_for(directory.path() / "server", "http://127.0.0.1:([0-9]+)(/[0-9a-f]{32}/) until", text);
+        const auto found = wait_for_output(directory.path() / "server",
+                                           "http://127.0.0.1:([0-9]+)(/[0-9a-f]{32}/) until Ctrl-C.\n");
+        const std::string text = support::read_file((directory.path() / "server").string());
         EXPECT_THAT(text, MatchesRegex("The pools of handlepool_inspect_example are shown at "
                                        "http://127.0.0.1:[0-9]+/[0-9a-f]{32}/ until Ctrl-C.\n"));
         port = static_cast<std::uint16_t>(std::stoi(found[1]));
@@ -243,8 +230,7 @@ TEST_F(page_server, ends_with_the_program_if_that_is_asked_for) {
     support::started_program other({support::paths::inspect_program, std::to_string(example.id()), "--page",
                                     "--end-with-program", "--over", "0.1"},
                                    directory.path() / "other");
-    std::string text;
-    wait_for(directory.path() / "other", "until Ctrl-C", text);
+    wait_for_output(directory.path() / "other", "until Ctrl-C");
     EXPECT_TRUE(other.is_running());
     example.kill();
     EXPECT_EQ(other.wait(), 0);

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <support/programs/run_program.hpp>
 #include <tests/support/browser.hpp>
+#include <tests/support/contrast_script.hpp>
 #include <tests/support/scratch_directory.hpp>
 
 #include <fstream>
@@ -28,23 +29,14 @@ using testing::IsEmpty;
 using testing::Not;
 
 // Measures page.html in three frames, and leaves the result in its own document.
-constexpr std::string_view measuring_page = R"html(<!DOCTYPE html>
+const std::string measuring_page = R"html(<!DOCTYPE html>
 <meta charset="utf-8">
 <iframe src="page.html" style="border: 0; width: 390px; height: 844px"></iframe>
 <iframe src="page.html" style="border: 0; width: 768px; height: 1024px"></iframe>
 <iframe src="page.html" style="border: 0; width: 1280px; height: 900px"></iframe>
 <pre id="measured"></pre>
-<script>
-const luminance = ([r, g, b]) => {
-  const [x, y, z] = [r, g, b].map(c => c / 255).map(c => c <= .04045 ? c / 12.92 : ((c + .055) / 1.055) ** 2.4);
-  return .2126 * x + .7152 * y + .0722 * z;
-};
-const channels = colour => colour.match(/[\d.]+/g).map(Number);
-const contrast = (one, other) => {
-  const [dark, light] = [luminance(one), luminance(other)].sort((a, b) => a - b);
-  return (light + .05) / (dark + .05);
-};
-
+<script>)html" + std::string(support::contrast_script) +
+                                   R"html(
 const measure = frame => {
   const view = frame.contentWindow, page = frame.contentDocument;
   const all = (selector, root = page) => [...root.querySelectorAll(selector)];
@@ -54,7 +46,6 @@ const measure = frame => {
       if (colour.length === 3) return colour;
     }
   };
-  const own_text = element => [...element.childNodes].some(node => node.nodeType === 3 && node.data.trim());
   const text_contrast = element => {
     const style = view.getComputedStyle(element);
     return contrast(channels(element.ownerSVGElement ? style.fill : style.color), backdrop(element));

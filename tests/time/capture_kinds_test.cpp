@@ -378,17 +378,27 @@ TEST_F(captures_of_stable_pools, a_group_is_whose_it_was_though_its_objects_are_
     EXPECT_EQ(made(2), first);
 }
 
-TEST(captures_of_stable_objects, keep_the_groups_that_a_thread_has_claimed_in_advance) {
-    stable_pool<int> numbers({.name = "numbers", .capacity = 100'000});
-    change_log<stable_pool<int>> log(numbers);
-    capture_ring<stable_pool<int>> ring(log);
-    std::vector<handle<int>> handles;
-    numbers.emplace_n(6'400, std::back_inserter(handles), 1);
-    numbers.compact();
-    for (std::size_t i = 0; i < handles.size(); i += 64) {
-        numbers.erase(handles[i]);
+/// Objects in a hundred groups of 64, in each of which, from some group on, the first one has ended.
+struct holes_in_groups {
+    explicit holes_in_groups(std::size_t first_group) {
+        numbers.emplace_n(6'400, std::back_inserter(handles), 1);
+        numbers.compact();
+        for (std::size_t i = 64 * first_group; i < handles.size(); i += 64) {
+            numbers.erase(handles[i]);
+        }
+        numbers.compact();
     }
-    numbers.compact();
+
+    stable_pool<int> numbers{{.name = "numbers", .capacity = 100'000}};
+    change_log<stable_pool<int>> log{numbers};
+    capture_ring<stable_pool<int>> ring{log};
+    std::vector<handle<int>> handles;
+};
+
+TEST(captures_of_stable_objects, keep_the_groups_that_a_thread_has_claimed_in_advance) {
+    holes_in_groups setup(0);
+    stable_pool<int>& numbers = setup.numbers;
+    capture_ring<stable_pool<int>>& ring = setup.ring;
     for (int frame = 1; frame != 9;
          ++frame) { // each object takes the hole of a group, of which four are claimed
         numbers.emplace(2);
@@ -628,16 +638,10 @@ TEST(stable_pools_of_two_courses, tell_a_log_of_a_handle_that_another_course_has
 }
 
 TEST(captures_of_stable_objects, keep_how_many_groups_a_thread_claims_next) {
-    stable_pool<int> numbers({.name = "numbers", .capacity = 100'000});
-    change_log<stable_pool<int>> log(numbers);
-    capture_ring<stable_pool<int>> ring(log);
-    std::vector<handle<int>> handles;
-    numbers.emplace_n(6'400, std::back_inserter(handles), 1);
-    numbers.compact();
-    for (std::size_t i = 64; i < handles.size(); i += 64) {
-        numbers.erase(handles[i]);
-    }
-    numbers.compact();
+    holes_in_groups setup(1);
+    stable_pool<int>& numbers = setup.numbers;
+    capture_ring<stable_pool<int>>& ring = setup.ring;
+    const std::vector<handle<int>>& handles = setup.handles;
     for (std::uint64_t frame = 1; frame != 8; ++frame) {
         numbers.emplace(2);
         ring.capture(frame);

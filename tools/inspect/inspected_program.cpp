@@ -133,10 +133,12 @@ std::optional<std::vector<living_pool>> inspected_program::try_to_list() const {
     return found;
 }
 
+bool is_same_pool(const living_pool& one, const living_pool& other) noexcept {
+    return one.core == other.core && one.number == other.number;
+}
+
 bool is_among(const living_pool& pool, const std::vector<living_pool>& listed) {
-    return std::ranges::any_of(listed, [&pool](const living_pool& each) {
-        return each.core == pool.core && each.number == pool.number;
-    });
+    return std::ranges::any_of(listed, [&pool](const living_pool& each) { return is_same_pool(each, pool); });
 }
 
 std::string inspected_program::thread_with_number(std::uint32_t number) const {
@@ -174,6 +176,11 @@ recorded_event inspected_program::maker_of(std::uint64_t word) const {
         made.task = detail::task_in(*actor);
     }
     return made;
+}
+
+std::string inspected_program::place_of(std::uint64_t word) const {
+    const std::string name = maker_of(word).site.name();
+    return name.empty() ? "an unknown place" : name;
 }
 
 recorded_event inspected_program::event_of(const detail::life_record& record,

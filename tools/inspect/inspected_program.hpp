@@ -42,6 +42,8 @@ public:
     recorded_event event_of(const detail::life_record& record, std::uint32_t frames_ago) const;
     /// Who has called, of a word of the program: the site, the thread's name and the task's.
     recorded_event maker_of(std::uint64_t word) const;
+    /// The site of that alone, in words: "explode() at ship.cpp:88", or "an unknown place".
+    std::string place_of(std::uint64_t word) const;
 
 private:
     inspected_program(const process_memory& memory, const detail::process_description& description,
@@ -59,6 +61,8 @@ private:
     std::size_t copy_;
 };
 
+/// Whether two were listed for the same pool, perhaps at different times.
+bool is_same_pool(const detail::living_pool& one, const detail::living_pool& other) noexcept;
 /// Whether a pool is one of these, which were listed at another time.
 bool is_among(const detail::living_pool& pool, const std::vector<detail::living_pool>& listed);
 

@@ -68,8 +68,7 @@ void add_places(pool_report& told, const inspected_program& program, const group
     std::map<std::string, std::size_t> places;
     std::uint64_t named = 0;
     for (const auto& [site, group] : groups | std::views::take(std::max(most, most_named))) {
-        std::string name = program.maker_of(group.word).site.name();
-        name = name.empty() ? "an unknown place" : name;
+        const std::string name = program.place_of(group.word);
         const auto [found, is_new] = places.try_emplace(name, told.places.size());
         if (is_new) {
             told.places.push_back({.place = name, .youngest = group.youngest});

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "or_null.hpp"
 #include "report.hpp"
 
 #include <handlepool/detail/text/text.hpp>
@@ -15,11 +16,6 @@ namespace {
 
 using detail::printable;
 using nlohmann::ordered_json;
-
-template <class Value>
-ordered_json or_null(const std::optional<Value>& value) {
-    return value ? ordered_json(*value) : ordered_json(nullptr);
-}
 
 std::string_view state_of(const gate_view& gate) {
     switch (gate.is) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "store_map.hpp"
 
+#include "or_null.hpp"
+
 #include <handlepool/detail/text/text.hpp>
 
 #include <fmt/format.h>
@@ -84,7 +86,7 @@ private:
             const auto word = static_cast<std::uint64_t>(object.beginning->who);
             const auto [found, is_new] = creators_.try_emplace(detail::site_of(object.beginning->who), 0);
             if (is_new) {
-                found->second = creator_named(program_.maker_of(word).site.name());
+                found->second = creator_named(program_.place_of(word));
             }
             cell.creator = found->second;
         }
@@ -112,11 +114,6 @@ private:
     store_map map_;
 };
 
-template <class Value>
-ordered_json or_null(const std::optional<Value>& value) {
-    return value ? ordered_json(*value) : ordered_json(nullptr);
-}
-
 } // namespace
 
 store_map draw_map(const inspected_program& program, const inspected_pool& pool, std::uint64_t first,
@@ -139,7 +136,7 @@ ordered_json json_of(const store_map& map) {
     }
     ordered_json names = ordered_json::array();
     for (const std::string& each : map.creators) {
-        names.push_back(printable(each.empty() ? "an unknown place" : each));
+        names.push_back(printable(each));
     }
     return {{"size", map.size},
             {"first", map.first},

@@ -100,8 +100,7 @@ void pool_watch::look_at(std::size_t program, std::vector<numbers>& seen) {
         try {
             const inspected_pool pool(programs_[program], each);
             const pool_report report = report_of(pool);
-            std::uint64_t key = 0;
-            watched_pool& known = watched(program, pool, key);
+            auto& [key, known] = watched(program, pool);
             known.told = inspect_tool::json_of(report);
             known.told["knows_ages"] = pool.knows_ages();
             known.told["knows_places"] = pool.records_lives();
@@ -111,21 +110,15 @@ void pool_watch::look_at(std::size_t program, std::vector<numbers>& seen) {
     }
 }
 
-pool_watch::watched_pool& pool_watch::watched(std::size_t program, const inspected_pool& pool,
-                                              std::uint64_t& key) {
+pool_watch::pools_by_key::value_type& pool_watch::watched(std::size_t program, const inspected_pool& pool) {
     std::uint64_t& key_there = keys_by_place_[{program, pool.listed().core}];
-    if (const auto found = pools_.find(key_there); found != pools_.end()) {
-        if (is_among(found->second.listed, {pool.listed()})) {
-            key = key_there;
-            return found->second;
-        }
+    const auto found = pools_.find(key_there);
+    if (found != pools_.end() && is_same_pool(found->second.listed, pool.listed())) {
+        return *found;
     }
-    key = key_there = ++last_key_;
-    watched_pool& known = pools_[key];
-    known.program = program;
-    known.listed = pool.listed();
-    known.name = pool.name();
-    return known;
+    key_there = ++last_key_;
+    watched_pool made{.program = program, .listed = pool.listed(), .name = pool.name(), .told = {}};
+    return *pools_.emplace(key_there, std::move(made)).first;
 }
 
 ordered_json pool_watch::state_since(std::uint64_t look) const {

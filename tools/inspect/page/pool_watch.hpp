@@ -58,6 +58,7 @@ private:
         nlohmann::ordered_json told; // at the last look, while names of places could be asked for
         bool is_alive = true;
     };
+    using pools_by_key = std::map<std::uint64_t, watched_pool>;
     struct numbers {
         std::uint64_t key = 0;
         pool_counts counts;
@@ -68,15 +69,15 @@ private:
     };
 
     void look_at(std::size_t program, std::vector<numbers>& seen);
-    watched_pool& watched(std::size_t program, const inspected_pool& pool, std::uint64_t& key);
+    pools_by_key::value_type& watched(std::size_t program, const inspected_pool& pool);
     void add_life(nlohmann::ordered_json& to, std::size_t program, const detail::living_pool& listed,
                   std::uint64_t handle) const;
     template <class Ask>
     nlohmann::ordered_json ask(std::uint64_t key, Ask question) const;
 
     std::vector<inspected_program> programs_;
-    std::string name_;                            // which can't be asked for any more when it has ended
-    std::map<std::uint64_t, watched_pool> pools_; // by key
+    std::string name_; // which can't be asked for any more when it has ended
+    pools_by_key pools_;
     std::map<std::pair<std::size_t, const void*>, std::uint64_t> keys_by_place_; // of the last pool there
     std::uint64_t last_key_ = 0;
     std::deque<look_at_all> looks_;

@@ -28,11 +28,10 @@ ordered_json recorded_past::frames() {
 ordered_json recorded_past::changes(std::uint64_t from, std::uint64_t to, std::size_t most) {
     from = last_up_to(from);
     to = last_up_to(to);
-    std::vector<std::byte> before;
-    go_to(from, before);
-    std::vector<std::byte> after;
-    go_to(to, after);
-    const snapshot_differences found = compare_snapshots(before, after, {.most = most});
+    go_to(from);
+    const std::vector<std::byte> before = bytes_;
+    go_to(to);
+    const snapshot_differences found = compare_snapshots(before, bytes_, {.most = most});
     ordered_json differences = ordered_json::array();
     for (const snapshot_difference& each : found.found) {
         differences.push_back({{"part", detail::printable(each.part)},
@@ -55,9 +54,8 @@ std::uint64_t recorded_past::last_up_to(std::uint64_t frame) const {
 }
 
 /// The bytes are kept: the next question is mostly what the frame after this one has changed.
-void recorded_past::go_to(std::uint64_t frame, std::vector<std::byte>& bytes) {
+void recorded_past::go_to(std::uint64_t frame) {
     if (frame_of_bytes_ == frame) {
-        bytes = bytes_;
         return;
     }
     frame_of_bytes_.reset();
@@ -73,8 +71,7 @@ void recorded_past::go_to(std::uint64_t frame, std::vector<std::byte>& bytes) {
         world_.reset();
         throw not_found(detail::printable(error.what()));
     }
-    world_->save(bytes);
-    bytes_ = bytes;
+    world_->save(bytes_);
     frame_of_bytes_ = frame;
 }
 

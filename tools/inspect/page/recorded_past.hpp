@@ -29,7 +29,7 @@ public:
 
 private:
     std::uint64_t last_up_to(std::uint64_t frame) const;
-    void go_to(std::uint64_t frame, std::vector<std::byte>& bytes);
+    void go_to(std::uint64_t frame);
 
     std::string folder_;
     recorded_worlds::recorded_frames frames_;

@@ -316,8 +316,7 @@ private:
             phases_.end(end);
             const std::uint64_t taken = end - start_;
             done_.duration = std::chrono::nanoseconds(taken);
-            all_.nanoseconds_.store(all_.nanoseconds_.load(std::memory_order::relaxed) + taken,
-                                    std::memory_order::relaxed);
+            add(all_.nanoseconds_, taken);
             return done_;
         }
 

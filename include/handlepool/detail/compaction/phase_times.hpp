@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <handlepool/detail/base/index_types.hpp>
 #include <handlepool/detail/memory/described_pool.hpp>
 #include <handlepool/executor.hpp>
 
@@ -31,10 +32,6 @@ public:
     }
 
 private:
-    static void add(std::atomic<std::uint64_t>& counter, std::uint64_t some) noexcept {
-        counter.store(counter.load(std::memory_order::relaxed) + some, std::memory_order::relaxed);
-    }
-
     std::array<std::atomic<std::uint64_t>, count> nanoseconds_{};
     std::atomic<std::uint64_t> timed_{0};
     std::uint64_t compactions_ = 0;

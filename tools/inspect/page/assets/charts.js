@@ -7,21 +7,24 @@ const width = 420, height = 150, left = 62, right = 8, top = 8, bottom = 20;
 
 // One above the other, so that their sum is the uppermost line.
 const phases_chart = names => ({title: 'Phases of a compaction', format: duration, is_stacked: true,
-  lines: names.map((name, i) => [name, (_, rates) => rates?.phases?.[i]])});
+  lines: names.map((name, i) => [name, ({rates, phases}) => rates && phases?.[i]])});
 
 const charts = names => [
-  {title: 'Alive', format: count, lines: [['alive', numbers => numbers.alive]]},
-  {title: 'Each second', format: count, lines: [['created', (_, rates) => rates?.created], ['erased', (_, rates) => rates?.erased]]},
-  {title: 'A compaction takes', format: duration, lines: [['compaction', (_, rates) => rates?.compaction]]},
-  {title: 'Memory', format: bytes, lines: [['memory', numbers => numbers.bytes_resident]]},
+  {title: 'Alive', format: count, lines: [['alive', ({numbers}) => numbers.alive]]},
+  {title: 'Each second', format: count, lines: [['created', ({rates}) => rates?.created], ['erased', ({rates}) => rates?.erased]]},
+  {title: 'A compaction takes', format: duration, lines: [['compaction', ({rates}) => rates?.compaction]]},
+  {title: 'Memory', format: bytes, lines: [['memory', ({numbers}) => numbers.bytes_resident]]},
   {title: 'Waiting for a compaction', format: count,
-   lines: [['newborn', numbers => numbers.newborn], ['removals', numbers => numbers.waiting_removals]]},
+   lines: [['newborn', ({numbers}) => numbers.newborn], ['removals', ({numbers}) => numbers.waiting_removals]]},
   phases_chart(names),
 ];
 const classes = ['one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight'];
 
 const stacked = curves => curves.map((curve, i) => curve.map(([at], j) =>
   [at, curves.slice(0, i + 1).reduce((sum, each) => sum + each[j][1], 0)]));
+
+// [seconds, value] of each look that has one.
+const curve_of = (history, value) => history.map(look => [look.seconds, value(look)]).filter(([, found]) => found !== undefined);
 
 // The last value up to a time.
 const value_at = (curve, seconds) => curve.findLast(([at]) => at <= seconds)?.[1];
@@ -53,6 +56,7 @@ const chart = ({title, format, lines, is_stacked}, values_of, [begin, end], seco
 
 export const show_charts = (key, past, at, phase_names) => {
   const span = [past.looks[0].seconds, past.looks[past.last].seconds];
+  const history = past.history(key);
   by_id('view-charts').replaceChildren(...charts(phase_names).map(each =>
-    chart(each, each.lines.map(([, value]) => past.curve(key, value)), span, past.looks[at].seconds)));
+    chart(each, each.lines.map(([, value]) => curve_of(history, value)), span, past.looks[at].seconds)));
 };

@@ -30,7 +30,6 @@ export class past {
       erased: (now.erased - before.erased) / seconds,
       frames: frames / seconds,
       compaction: frames > 0 ? (now.compaction_nanoseconds - before.compaction_nanoseconds) / frames : undefined,
-      phases: this.phases(key, at),
     };
   }
 
@@ -46,12 +45,10 @@ export class past {
     return undefined;
   }
 
-  /// [seconds, value] of each look at a pool, up to now.
-  curve(key, value) {
-    return this.looks.flatMap((look, at) => {
-      const found = look.pools.has(key) ? value(look.pools.get(key), this.rates(key, at)) : undefined;
-      return found === undefined ? [] : [[look.seconds, found]];
-    });
+  /// All that is known of each look at a pool, up to now.
+  history(key) {
+    return this.looks.flatMap(({seconds, pools}, at) => pools.has(key) ?
+      [{seconds, numbers: pools.get(key), rates: this.rates(key, at), phases: this.phases(key, at)}] : []);
   }
 
   /// How many more objects there are each second, if they have become more in most looks of the last minute.

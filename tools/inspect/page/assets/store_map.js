@@ -4,7 +4,6 @@
 import {by_id, count, element} from './dom.js';
 import {ask} from './server.js';
 
-const page_size = 16384;
 const colours = ['#1f77b4', '#e08214', '#2ca25f', '#c2408a', '#8c6bb1', '#b15928', '#17a2a2', '#9e9e2a'];
 const rest = '#888888';
 const states = {a: 'alive', n: 'newborn', e: 'erased, and not destroyed yet', '-': 'empty', r: 'reserved'};
@@ -83,7 +82,7 @@ export class store_map {
 
   async refresh() {
     const key = this.key_of_pool;
-    const answer = await ask('map', {key, first: this.first, most: page_size});
+    const answer = await ask('map', {key, first: this.first});
     if (key !== this.key_of_pool) return; // another one was chosen meanwhile
     this.map = {...answer, cells: cells_of(answer, this.hashes),
                 knows_ages: answer.ages.some(age => age !== null),
@@ -102,7 +101,7 @@ export class store_map {
   }
 
   turn(pages) {
-    const shown = this.map?.cells.length || page_size; // fewer of large objects
+    const shown = this.map?.cells.length || 1; // fewer of large objects
     this.first = Math.min(Math.max(0, this.first + pages * shown), Math.max(0, (this.map?.size ?? 1) - 1));
     this.selected = 0;
     this.refresh().catch(error => this.fail(error.message));
