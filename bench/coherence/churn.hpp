@@ -11,6 +11,7 @@
 #include <map>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -75,7 +76,7 @@ public:
     explicit churn(const churn_options& options)
         : options_(options),
           machine_(options.threads + (options.compacts == compactor::apart ? 1 : 0), options.seed),
-          contender_(options.alive),
+          contender_(made_for(options)),
           handles_(options.threads),
           random_(options.seed + 1) {
         for (std::uint32_t thread = 0; thread != options.threads; ++thread) {
@@ -113,6 +114,22 @@ private:
         find(replaced);
     }
 
+    static Contender made_for(const churn_options& options) {
+        if constexpr (std::is_constructible_v<Contender, std::size_t, std::size_t>) {
+            return Contender(options.alive, options.threads);
+        } else {
+            return Contender(options.alive);
+        }
+    }
+    /// With what a thread creates and erases.
+    auto& worker([[maybe_unused]] std::uint32_t thread) {
+        if constexpr (requires { contender_.worker(thread); }) {
+            return contender_.worker(thread);
+        } else {
+            return contender_;
+        }
+    }
+
     /// The part of `count` that this thread does.
     std::size_t part(std::uint32_t thread, std::size_t count) const {
         return count / options_.threads + (thread < count % options_.threads ? 1 : 0);
@@ -127,7 +144,7 @@ private:
         in_all_threads([&](std::uint32_t thread) {
             for (std::size_t i = part(thread, count); i != 0; --i) {
                 const doing now(operation::emplace);
-                handles_[thread].push_back(contender_.emplace(i));
+                handles_[thread].push_back(worker(thread).emplace(i));
             }
         });
         created_ += count;
@@ -142,7 +159,7 @@ private:
             for (std::size_t i = part(thread, count); i != 0; --i) {
                 std::swap(mine[thread_random_[thread].below(mine.size())], mine.back());
                 const doing now(operation::erase);
-                require(contender_.erase(mine.back()), "an object that lives was not erased");
+                require(worker(thread).erase(mine.back()), "an object that lives was not erased");
                 mine.pop_back();
             }
         });

@@ -4,6 +4,7 @@
 #include "pool_contender.hpp"
 #include "queue_contender.hpp"
 #include "results.hpp"
+#include "spawner_contender.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -32,7 +33,7 @@ const std::map<std::string, compactor> compactors_by_name{
 
 struct arguments {
     std::vector<std::size_t> threads{1, 2, 4, 8, 16, 32, 64, 128};
-    std::vector<std::string> contenders{"pool", "queue", "array"};
+    std::vector<std::string> contenders{"pool", "spawners", "queue", "array"};
     std::vector<victims> erased{victims::own, victims::random};
     churn_options options;
     std::string json;
@@ -44,18 +45,19 @@ churn_result run(const churn_options& options) {
 }
 
 churn_result run(const std::string& contender, const churn_options& options) {
-    return contender == "pool"    ? run<pool_contender>(options)
-           : contender == "queue" ? run<queue_contender>(options)
-                                  : run<array_contender>(options);
+    return contender == "pool"       ? run<pool_contender>(options)
+           : contender == "spawners" ? run<spawner_contender>(options)
+           : contender == "queue"    ? run<queue_contender>(options)
+                                     : run<array_contender>(options);
 }
 
-/// All runs. The contenders erase random objects only where that is all that was asked for: it makes no
-/// difference to them.
+/// All runs. The contenders that are no pools erase random objects only where that is all that was asked for:
+/// it makes no difference to them.
 results run_all(const arguments& asked) {
     std::vector<std::pair<std::string, churn_options>> plan;
     for (const victims erased : asked.erased) {
         for (const std::string& contender : asked.contenders) {
-            if (contender != "pool" && erased != asked.erased.front()) {
+            if (contender != "pool" && contender != "spawners" && erased != asked.erased.front()) {
                 continue;
             }
             for (const std::size_t threads : asked.threads) {
@@ -85,10 +87,12 @@ void declare(CLI::App& app, arguments& asked) {
         ->delimiter(',')
         ->check(CLI::Range(std::size_t{1}, most_threads - 1))
         ->capture_default_str();
-    app.add_option("--contenders", asked.contenders,
-                   "pool; queue: slots over one queue; array: packed array behind a lock")
+    app.add_option(
+           "--contenders", asked.contenders,
+           "pool; spawners: a pool with one for each thread; queue: slots over one queue; array: packed "
+           "array behind a lock")
         ->delimiter(',')
-        ->check(CLI::IsMember({"pool", "queue", "array"}))
+        ->check(CLI::IsMember({"pool", "spawners", "queue", "array"}))
         ->capture_default_str();
     app.add_option("--erase", asked.erased,
                    "Which objects a thread erases: own, which it has created, or random; both: own,random")
@@ -121,7 +125,7 @@ void declare(CLI::App& app, arguments& asked) {
 int main(int argc, char** argv) try {
     using namespace handlepool::coherence;
     CLI::App app(
-        "Runs the pool, and two contenders, by simulated threads with coherent caches (MESI), and counts\n"
+        "Runs the pool, and its contenders, by simulated threads with coherent caches (MESI), and counts\n"
         "how often a cache line goes from one cache to another. The same for the same seed.\n"
         "Exits with 1 when a figure misses what it must reach.");
     arguments asked;

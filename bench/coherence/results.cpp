@@ -2,6 +2,7 @@
 #include "results.hpp"
 
 #include "pool_contender.hpp"
+#include "spawner_contender.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -127,6 +128,18 @@ std::vector<judged_row> results::rows() const {
                         .must_reach = 1.7,
                         .aim = 1.2,
                         .measured = of_an_object(*many, transfers) / of_an_object(*few, transfers)});
+        const churn_result* const few_spawners = find(spawner_contender::name, erased, 2);
+        const churn_result* const many_spawners = find(spawner_contender::name, erased, 64);
+        if (few_spawners != nullptr && many_spawners != nullptr) {
+            rows.push_back(
+                {.name = fmt::format("the same with a frame for each object replaced, by spawners "
+                                     "against a pool without; {}",
+                                     whose),
+                 .must_reach = 1.0,
+                 .aim = 0.7,
+                 .measured = many_spawners->transfers_of_frame() / few_spawners->transfers_of_frame() /
+                             (many->transfers_of_frame() / few->transfers_of_frame())});
+        }
     }
     return rows;
 }

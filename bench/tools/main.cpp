@@ -71,6 +71,7 @@ int main(int argc, char** argv) try {
     handlepool_bench::register_captures(results, rounds);
     handlepool_bench::register_snapshots(results, rounds);
     handlepool_bench::register_hashes(results, rounds);
+    handlepool_bench::register_spawners(results, rounds);
     handlepool_bench::register_recorder(results, rounds);
     handlepool_bench::register_look_up(results, rounds);
     handlepool_bench::register_two_threads(results, rounds);

@@ -65,6 +65,15 @@ private:
         }
     }
 
+    /// With what a thread creates and erases.
+    auto& worker([[maybe_unused]] unsigned thread) {
+        if constexpr (requires { contender_.worker(thread); }) {
+            return contender_.worker(thread);
+        } else {
+            return contender_;
+        }
+    }
+
     std::span<handle_type> part(unsigned thread, std::size_t count) {
         const std::size_t size = count / team_.size();
         return {handles_.data() + thread * size, size};
@@ -90,7 +99,7 @@ frame_times population<Contender>::frames(std::size_t count) {
     for (std::size_t frame = 0; frame != count; ++frame) {
         shuffle(replaced_);
         spent.erase += team_.run([this](unsigned thread) {
-            Contender& contender = contender_;
+            auto& contender = worker(thread);
             const auto victims = part(thread, replaced_);
             std::size_t erased = 0;
             for (const handle_type& victim : victims) {
@@ -99,7 +108,7 @@ frame_times population<Contender>::frames(std::size_t count) {
             require(erased == victims.size());
         });
         spent.create += team_.run([this, frame](unsigned thread) {
-            Contender& contender = contender_;
+            auto& contender = worker(thread);
             std::uint64_t seed = frame;
             for (handle_type& born : part(thread, replaced_)) {
                 born = contender.emplace(++seed);

@@ -17,6 +17,7 @@ void register_changes(table& results, std::size_t rounds);
 void register_captures(table& results, std::size_t rounds);
 void register_snapshots(table& results, std::size_t rounds);
 void register_hashes(table& results, std::size_t rounds);
+void register_spawners(table& results, std::size_t rounds);
 /// Who has created and erased the objects.
 void register_recorder(table& results, std::size_t rounds);
 void register_look_up(table& results, std::size_t rounds);

@@ -119,6 +119,10 @@ table::table() {
         at_most("a world_hash: a frame with 1 % of 100,000 objects of 64 bytes changed, at random, against "
                 "hashing each",
                 0.06, 0.03, "≤ {:.2f} ×", "{:.3f} ×"),
+        at_most("a spawner: create, against a pool, 1 thread, 100,000 alive", 0.95, 0.8, "≤ {:.2f} ×"),
+        at_most("the same, 2 threads", 0.9, 0.8, "≤ {:.2f} ×"),
+        at_most("a frame by a spawner, a tenth of 100,000 replaced, against one without, 1 thread", 1.1, 1.0,
+                "≤ {:.1f} ×"),
         at_most("a pool that records lives: emplace and erase, 100,000 alive, against one that doesn't, an "
                 "operation",
                 2.5, 1, "≤ +{:.1f} ns", "{:+.2f} ns"),

@@ -9,7 +9,7 @@
 #include <handlepool/executor.hpp>
 #include <handlepool/fwd.hpp>
 #include <handlepool/placement.hpp>
-#include <handlepool/pool_base.hpp>
+#include <handlepool/pool_frames.hpp>
 #include <handlepool/pool_options.hpp>
 #include <handlepool/row.hpp>
 #include <handlepool/traits.hpp>
@@ -45,7 +45,7 @@ namespace handlepool {
 /// alignment. Several columns may have the same type; such columns are named by their index only. An
 /// empty type without a constructor of its own costs no memory.
 template <class... Cs, class Traits>
-class pool<columns<Cs...>, Traits> : public pool_base<columns<Cs...>, Traits> {
+class pool<columns<Cs...>, Traits> : public detail::interface_of<columns<Cs...>, Traits> {
     static_assert(std::is_same_v<typename Traits::placement, dense_placement>,
                   "rows have no stable pool: columns are contiguous, so that compaction moves rows");
     static_assert(sizeof...(Cs) != 0, "a row needs a column");
@@ -57,7 +57,7 @@ class pool<columns<Cs...>, Traits> : public pool_base<columns<Cs...>, Traits> {
     static_assert((std::is_nothrow_destructible_v<Cs> && ...),
                   "compaction destroys rows and can't fail half-way: columns must be nothrow destructible");
 
-    using base = pool_base<columns<Cs...>, Traits>;
+    using base = detail::interface_of<columns<Cs...>, Traits>;
     using base::core;
     using base::from_here;
 
@@ -89,16 +89,16 @@ public:
 
     /// An empty pool. Throws like the constructor of pool.
     explicit pool(const pool_options& options)
-        requires(!base::is_exclusive)
+        requires(!base::is_view)
         : base(options) {}
 
     /// Destroys all rows. No other thread may be using the pool.
     ~pool() = default;
 
-    /// For exclusive_access().
-    explicit pool(typename base::pool_core& closed)
-        requires(base::is_exclusive)
-        : base(closed) {}
+    /// For exclusive_access(), and for a spawner.
+    explicit pool(typename base::view_origin of)
+        requires(base::is_view)
+        : base(of) {}
 
     /// Explains why no pool can have these options; empty when one can.
     static std::string validate(const pool_options& options) { return base::core_type::validate(options); }

@@ -38,6 +38,14 @@ public:
     pool_used_up(std::string_view pool, std::size_t slot_limit) noexcept;
 };
 
+/// A spawner of the pool has created as many objects as its share allows. What a pool has room for is dealt
+/// out when its spawners are made, so that none depends on what the others do.
+class HANDLEPOOL_EXPORT spawner_exhausted : public pool_exhausted {
+public:
+    /// For the pool of this name, and the spawner of this number. Needs no memory.
+    spawner_exhausted(std::string_view pool, std::size_t spawner) noexcept;
+};
+
 /// Address space could not be reserved, or an access to it could not be set up.
 class HANDLEPOOL_EXPORT reservation_failed : public std::bad_alloc {
 public:
@@ -90,6 +98,13 @@ public:
 /// the calling thread holds it off by a guard. Or an access guard was asked for in the thread that is
 /// compacting.
 class HANDLEPOOL_EXPORT compaction_conflict : public std::logic_error {
+public:
+    using std::logic_error::logic_error;
+};
+
+/// An object was to be created without a spawner in a pool that has some, spawners were asked for while
+/// others live, or one was used after its end.
+class HANDLEPOOL_EXPORT spawner_conflict : public std::logic_error {
 public:
     using std::logic_error::logic_error;
 };

@@ -156,8 +156,7 @@ public:
     void for_each_waiting(std::size_t first, Visit visit) const {
         const std::uint64_t head = counters_.claimed();
         for (std::uint64_t i = head + first, end = head + counters_.waiting(); i < end; ++i) {
-            const std::size_t block =
-                ring_[i / block_size & (ring_.size() - 1)].load(std::memory_order::relaxed);
+            const std::size_t block = place_of(i / block_size).load(std::memory_order::relaxed);
             visit(entries_[block * block_size + i % block_size].load(std::memory_order::relaxed));
         }
     }
@@ -168,6 +167,36 @@ public:
         release_many(position.waiting, index_at);
         publish();
         start_ = freed() - ever_released; // which never becomes less
+    }
+
+    /// See the concept `dealable_freelist`.
+    freelist_stock stock(std::size_t in_use_limit) const noexcept { return counters_.stock(in_use_limit); }
+    void look_at_stock(std::size_t first, std::size_t count, std::uint32_t* out) const noexcept {
+        const std::uint64_t begin = counters_.claimed() + first;
+        for (std::uint64_t number = begin; number != begin + count;) {
+            const std::size_t block = place_of(number / block_size).load(std::memory_order::relaxed);
+            const std::size_t offset = number % block_size;
+            const entry_run some{.block = block,
+                                 .offset = offset,
+                                 .count = static_cast<std::uint32_t>(detail::least<std::uint64_t>(
+                                     begin + count - number, block_size - offset))};
+            copy(some, out + (number - begin));
+            number += some.count;
+        }
+    }
+    void take_stock(freelist_stock stock) noexcept {
+        const std::uint64_t head = counters_.claimed();
+        for (std::size_t taken = 0; taken != stock.freed;) {
+            const std::size_t in_block =
+                detail::least(stock.freed - taken, block_size - (head + taken) % block_size);
+            note_read_alone(place_of((head + taken) / block_size).load(std::memory_order::relaxed),
+                            static_cast<std::uint32_t>(in_block));
+            taken += in_block;
+        }
+        if (stock.freed != 0) {
+            counters_.take_freed_alone(counters_.waiting(), stock.freed);
+        }
+        counters_.put_in_service(stock.fresh);
     }
 
     /// A moment's view, described in the concept `freelist`. Any thread; wait-free.
@@ -221,6 +250,7 @@ private:
     }
 
     word& place_of(std::uint64_t block) noexcept { return ring_[block & (ring_.size() - 1)]; }
+    const word& place_of(std::uint64_t block) const noexcept { return ring_[block & (ring_.size() - 1)]; }
 
     /// Producer: chooses where the next entries go.
     void start_block() noexcept {

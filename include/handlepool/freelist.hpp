@@ -122,4 +122,25 @@ concept capturable_freelist =
         } noexcept;
     };
 
+/// What claims of single indices, one after the other, would get: so many freed ones, then so many fresh
+/// ones.
+struct freelist_stock {
+    std::size_t freed = 0;
+    std::size_t fresh = 0;
+};
+
+/// A freelist whose next indices can be looked at before they are claimed, so that they can be dealt out.
+/// While nobody else uses it.
+///
+/// `stock(in_use_limit)`: what there is. `look_at_stock(first, count, out)`: writes so many of the freed
+/// indices, from number `first` on. `take_stock(stock)`: claims the first so many of each kind.
+template <class Freelist>
+concept dealable_freelist =
+    freelist<Freelist> && requires(Freelist list, const Freelist constant, std::size_t count,
+                                   std::uint32_t* out, freelist_stock stock) {
+        { constant.stock(count) } noexcept -> std::same_as<freelist_stock>;
+        { constant.look_at_stock(count, count, out) } noexcept;
+        { list.take_stock(stock) } noexcept;
+    };
+
 } // namespace handlepool

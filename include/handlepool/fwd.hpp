@@ -49,6 +49,8 @@ struct with_placement;
 
 template <class Traits>
 struct exclusive;
+template <class Traits>
+struct spawning;
 
 template <class T, class Traits = default_traits>
 class pool;
@@ -74,8 +76,16 @@ using exclusive_pool = pool<T, exclusive<Traits>>;
 template <class Traits = default_traits>
 using exclusive_raw_pool = raw_pool<exclusive<Traits>>;
 
+/// What a task creates and erases with, and several of them: see spawner.hpp.
+template <class T, class Traits = default_traits>
+class spawner;
+template <class T, class Traits = default_traits>
+class spawner_set;
+
 template <class T, class Traits>
 class pool_base;
+template <class T, class Traits>
+class pool_frames;
 
 // Rows of a `pool<columns<...>>`.
 template <class... Cs>

@@ -63,7 +63,7 @@ private:
     template <class Other, class OtherPolicy>
     friend class pinned_object;
     template <class Other, class Traits>
-    friend class pool_base;
+    friend class pool_frames;
     template <class Layout, class ServicePolicy>
     friend class basic_service;
 

@@ -9,7 +9,7 @@
 #include <handlepool/executor.hpp>
 #include <handlepool/fwd.hpp>
 #include <handlepool/placement.hpp>
-#include <handlepool/pool_base.hpp>
+#include <handlepool/pool_frames.hpp>
 #include <handlepool/pool_options.hpp>
 #include <handlepool/stats.hpp>
 #include <handlepool/traits.hpp>
@@ -41,8 +41,8 @@ namespace handlepool {
 /// @tparam T object type; nothrow move constructible and nothrow destructible, of any size and alignment
 /// @tparam Traits the types that the pool is configured with: see default_traits
 template <class T, class Traits>
-class pool : public pool_base<T, Traits> {
-    using base = pool_base<T, Traits>;
+class pool : public detail::interface_of<T, Traits> {
+    using base = detail::interface_of<T, Traits>;
     using base::core;
     using base::dense;
     using base::from_here;
@@ -66,16 +66,16 @@ public:
     /// std::invalid_argument for options that no pool can have, reservation_failed when the system refuses
     /// the address space, and std::runtime_error when no pool id is left; each says what was asked for.
     explicit pool(const pool_options& options)
-        requires(!base::is_exclusive)
+        requires(!base::is_view)
         : base(options) {}
 
     /// Destroys all objects. No other thread may be using the pool. Linear in the slots ever used.
     ~pool() = default;
 
-    /// For exclusive_access().
-    explicit pool(typename base::pool_core& closed)
-        requires(base::is_exclusive)
-        : base(closed) {}
+    /// For exclusive_access(), and for a spawner.
+    explicit pool(typename base::view_origin of)
+        requires(base::is_view)
+        : base(of) {}
 
     /// Explains why no pool can have these options; empty when one can. Whether the system has the address
     /// space, and whether the pool id is free, shows only when the pool is made. Any thread, at any time;

@@ -5,7 +5,7 @@
 #include <handlepool/executor.hpp>
 #include <handlepool/fwd.hpp>
 #include <handlepool/placement.hpp>
-#include <handlepool/pool_base.hpp>
+#include <handlepool/pool_frames.hpp>
 #include <handlepool/pool_options.hpp>
 #include <handlepool/raw_type.hpp>
 #include <handlepool/traits.hpp>
@@ -57,10 +57,10 @@ using mutable_raw_items = basic_raw_items<void>;
 /// of the same name. It has no insert, emplace_n and iterators, which need the type.
 /// Where `construct` is left out, all bytes of the object are zero.
 template <class Traits>
-class raw_pool : public pool_base<void, Traits> {
+class raw_pool : public detail::interface_of<void, Traits> {
     static_assert(!std::is_same_v<typename Traits::placement, recycling_placement>,
                   "a type that is known at run time says how objects end, not how they are cleared");
-    using base = pool_base<void, Traits>;
+    using base = detail::interface_of<void, Traits>;
     using base::core;
     using base::dense;
     using base::from_here;
@@ -72,16 +72,16 @@ public:
     /// An empty pool. Throws like the constructor of pool, and std::invalid_argument for a type that can't
     /// have objects.
     raw_pool(const pool_options& options, const raw_type& type)
-        requires(!base::is_exclusive)
+        requires(!base::is_view)
         : base(options, detail::object_type<void>(detail::checked_raw_type(type, options.name))) {}
 
     /// Destroys all objects. No other thread may be using the pool.
     ~raw_pool() = default;
 
-    /// For exclusive_access().
-    explicit raw_pool(typename base::pool_core& closed)
-        requires(base::is_exclusive)
-        : base(closed) {}
+    /// For exclusive_access(), and for a spawner.
+    explicit raw_pool(typename base::view_origin of)
+        requires(base::is_view)
+        : base(of) {}
 
     /// Explains why no pool can have these options, or objects of this type; empty when one can.
     static std::string validate(const pool_options& options, const raw_type& type) {

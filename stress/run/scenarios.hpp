@@ -33,6 +33,7 @@ void run_reentrant(test_run& run);
 void run_alone(test_run& run);
 void run_changes(test_run& run);
 void run_rollback(test_run& run);
+void run_deterministic(test_run& run);
 void run_throwing(test_run& run);
 void run_stopped(test_run& run);
 void run_hand_off(test_run& run);

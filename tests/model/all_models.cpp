@@ -23,6 +23,7 @@ std::vector<model_entry> all_models() {
     add_reservation_models(all);
     add_extract_models(all);
     add_exclusive_models(all);
+    add_spawner_models(all);
     add_watch_models(all);
     add_service_models(all);
     return all;

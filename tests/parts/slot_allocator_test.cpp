@@ -166,15 +166,15 @@ TYPED_TEST(slot_allocator_test,
     auto& mine = rig.shard_of(0);
     std::vector<std::uint32_t> slots(5000);
     EXPECT_EQ(rig.allocator.take_many(mine, slots.data(), 3000), 3000U);
-    EXPECT_FALSE(rig.allocator.can_give(2001));
-    EXPECT_TRUE(rig.allocator.can_give(2000));
+    EXPECT_FALSE(rig.allocator.can_give(mine, 2001));
+    EXPECT_TRUE(rig.allocator.can_give(mine, 2000));
     EXPECT_EQ(rig.allocator.take_many(mine, slots.data() + 3000, 2000), 2000U);
     EXPECT_EQ(std::set(slots.begin(), slots.end()).size(), 5000U);
     rig.release({slots.begin(), slots.begin() + 1500});
     rig.allocator.give_back(slot_index{slots[4999]});
     std::vector<std::uint32_t> again(1501);
-    EXPECT_FALSE(rig.allocator.can_give(1502));
-    EXPECT_TRUE(rig.allocator.can_give(1501));
+    EXPECT_FALSE(rig.allocator.can_give(mine, 1502));
+    EXPECT_TRUE(rig.allocator.can_give(mine, 1501));
     EXPECT_EQ(rig.allocator.take_many(mine, again.data(), 1501), 1501U);
     EXPECT_EQ(again[0], slots[4999]); // needs no delay, and goes out first
     EXPECT_TRUE(std::equal(slots.begin(), slots.begin() + 1500, again.begin() + 1));
@@ -205,8 +205,8 @@ TYPED_TEST(slot_allocator_test, a_retired_slot_is_replaced_until_the_slot_limit)
     for (std::uint32_t retired = 1; retired != 4; ++retired) {
         rig.allocator.retire(1);
         EXPECT_EQ(rig.allocator.retired(), retired);
-        EXPECT_TRUE(rig.allocator.can_give(1));
-        EXPECT_FALSE(rig.allocator.can_give(2));
+        EXPECT_TRUE(rig.allocator.can_give(mine, 1));
+        EXPECT_FALSE(rig.allocator.can_give(mine, 2));
         EXPECT_EQ(rig.take(0, many), std::vector<std::uint32_t>{3 + retired});
     }
     rig.allocator.retire(3);

@@ -65,7 +65,7 @@ TEST(scenarios, are_those_of_the_table) {
     }
     EXPECT_THAT(names, testing::ElementsAre("churn", "stale", "race-erase", "race-find", "overlap", "exhaust",
                                             "retire", "overflow", "threads", "reentrant", "alone", "changes",
-                                            "rollback", "throwing", "stopped", "hand-off"));
+                                            "rollback", "deterministic", "throwing", "stopped", "hand-off"));
 }
 
 struct each_scenario : testing::TestWithParam<std::tuple<std::string, placement_kind>> {

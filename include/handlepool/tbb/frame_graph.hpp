@@ -4,6 +4,7 @@
 #include <handlepool/detail/base/throw_exception.hpp>
 #include <handlepool/exclusive_pool.hpp>
 #include <handlepool/service.hpp>
+#include <handlepool/spawner.hpp>
 #include <handlepool/tbb/executor.hpp>
 #include <handlepool/timeline.hpp>
 
@@ -102,10 +103,21 @@ public:
     /// order it with the compaction, and with each task that uses the pool. Throws std::bad_alloc.
     template <class T, class Traits, class Body>
         requires std::invocable<Body&, detail::exclusive_view<T, Traits>&>
-    node& add_exclusive_task(std::string name, pool_base<T, Traits>& objects, Body body) {
+    node& add_exclusive_task(std::string name, pool_frames<T, Traits>& objects, Body body) {
         return add_task(std::move(name), [&objects, body = std::move(body)]() mutable {
             auto alone = objects.exclusive_access();
             body(alone);
+        });
+    }
+
+    /// Adds a task of `count` parts, which run at the same time: `body(spawner)` gets a spawner of its own in
+    /// each, so that what it creates and erases does not depend on the threads. The edges must order it with
+    /// the compaction, and with each task that asks for spawners of the pool. Throws std::bad_alloc.
+    template <class T, class Traits, class Body>
+        requires std::invocable<const Body&, spawner<T, Traits>&>
+    node& add_spawning_task(std::string name, pool_frames<T, Traits>& objects, std::size_t count, Body body) {
+        return add_task(std::move(name), [&objects, count, body = std::move(body)] {
+            objects.spawners(count).for_each(body, tbb_executor());
         });
     }
 

@@ -33,6 +33,12 @@ pool_used_up::pool_used_up(std::string_view pool, std::size_t slot_limit) noexce
                 "them, are retired: their generations have run out",
                 pool, slot_limit)) {}
 
+spawner_exhausted::spawner_exhausted(std::string_view pool, std::size_t spawner) noexcept
+    : pool_exhausted(
+          print("pool '%s': spawner %zu has used its share of the room that was dealt out when the "
+                "spawners were made; a larger weight or capacity gives it more",
+                pool, spawner)) {}
+
 reservation_failed::reservation_failed(std::string_view what_for, std::size_t bytes,
                                        int error_number) noexcept
     : message_(print("%s: cannot reserve %zu bytes of address space: %s", what_for, bytes,

@@ -19,6 +19,7 @@ namespace {
 // The upper half of the locations names no places.
 constexpr std::size_t most_locations = raw(location::first_no_place);
 
+constexpr std::size_t most_spawners = 4096;
 constexpr std::size_t most_recorded_lives = 1024;
 // A stack of 16 with the call itself.
 constexpr std::size_t most_recorded_callers = 15;
@@ -82,6 +83,9 @@ std::optional<pool_geometry> try_plan_geometry(const pool_options& options, cons
         return refuse("removal_queue_size", options.removal_queue_size, "allowed is 1 or more");
     }
 
+    if (options.spawners > most_spawners) {
+        return refuse("spawners", options.spawners, range(0, most_spawners));
+    }
     if (options.record_lives > most_recorded_lives) {
         return refuse("record_lives", options.record_lives, range(0, most_recorded_lives));
     }
@@ -95,19 +99,20 @@ std::optional<pool_geometry> try_plan_geometry(const pool_options& options, cons
     pool_geometry geometry;
     geometry.capacity = options.capacity;
     geometry.max_threads = options.max_threads;
+    geometry.spawners = options.spawners;
+    const std::size_t shards = options.max_threads + shards_before_threads(geometry);
     geometry.removal_queue_size = options.removal_queue_size;
     geometry.reuse_delay = options.reuse_delay != pool_options::automatic
                                ? options.reuse_delay
                                : std::min<std::size_t>(1024, beside_capacity);
-    geometry.shard_slack =
-        std::min(options.capacity / 8 + options.max_threads, beside_capacity - geometry.reuse_delay);
+    geometry.shard_slack = std::min(options.capacity / 8 + shards, beside_capacity - geometry.reuse_delay);
     geometry.object_limit = options.capacity + geometry.reuse_delay + geometry.shard_slack;
     geometry.slot_limit =
         limited ? options.slot_limit : std::min(most, 3 * options.capacity + geometry.object_limit);
 
     // Each shard may sit on a chunk that is half used and on one that is half drained.
     const auto chunks = [&](std::size_t chunk_size, std::size_t of_shard) {
-        return (geometry.object_limit + chunk_size - 1) / chunk_size + of_shard * geometry.max_threads;
+        return (geometry.object_limit + chunk_size - 1) / chunk_size + of_shard * shards;
     };
     // Address space that each shard may touch the beginning of follows from the chunks: where few objects fit
     // into the pool, that is worth some more claims.

@@ -4,6 +4,7 @@
 #include <handlepool/detail/base/config.hpp>
 #include <handlepool/detail/base/index_types.hpp>
 #include <handlepool/detail/base/least.hpp>
+#include <handlepool/detail/compaction/deferred_ends.hpp>
 #include <handlepool/detail/compaction/dense_placement.hpp>
 #include <handlepool/detail/compaction/extractions.hpp>
 #include <handlepool/detail/compaction/phase_times.hpp>
@@ -75,6 +76,10 @@ public:
     void report_birth(value_type handle, pointer object) { births_.report(handle, object, runs()); }
     void report_removal(value_type handle, location where) { reaper_.report(handle, where, runs()); }
 
+    /// What spawners leave to a compaction.
+    deferred_ends<T, Config>& deferred() noexcept { return deferred_; }
+    const deferred_ends<T, Config>& deferred() const noexcept { return deferred_; }
+
     /// What other threads take out of the pool.
     extractions_type& extractions_of_threads() noexcept { return extractions_; }
     const extractions_type& extractions_of_threads() const noexcept { return extractions_; }
@@ -138,7 +143,7 @@ public:
     /// wait-free; exact for what happened before the call.
     bool idle() const noexcept {
         // Relaxed: nothing is read after the counters, and whoever is ordered before the call is seen by it.
-        if (sweep_.is_due() || !extractions_.empty()) {
+        if (sweep_.is_due() || !extractions_.empty() || deferred_.pending() != 0) {
             return false;
         }
         std::uint64_t created = 0;
@@ -208,6 +213,7 @@ private:
     public:
         one_run(compactor& all, Executor& executor, std::size_t budget) noexcept
             : all_(all), executor_(executor), budget_(budget) {
+            all.deferred_.work_off();
             // Before the queues are looked at, so that a demand that comes later is kept.
             sweeps_ = all.sweep_.begin(budget);
             all.reaper_.hooks().prune();
@@ -215,7 +221,7 @@ private:
             if constexpr (!always_alone) {
                 const bool is_little = budget <= policy::compaction_grain;
                 reaps_alone_ = is_little || all.waiting_removals() <= policy::compaction_grain ||
-                               all.has_destroy_hooks() || all.parts_.has_keeper(); // which this thread calls
+                               all.calls_others_at_ends(); // this thread does
                 takes_alone_ = is_little || all.waiting_newborns() <= policy::compaction_grain;
             }
         }
@@ -291,6 +297,9 @@ private:
             parts_type& parts = all_.parts_;
             if (parts.objects.size() == 0) {
                 parts.order.forget();
+            }
+            for (std::size_t i = 0, last = shards_before_threads(parts.geometry); i != last; ++i) {
+                parts.newborns.take_groups_from(parts.shards[i].newborns);
             }
             parts.newborns.recycle([&parts](nursery_position first) {
                 parts.objects.poison_objects(parts.objects.location_of(first), parts.newborns.chunk_size());
@@ -379,6 +388,13 @@ private:
     };
 
     bool has_destroy_hooks() noexcept { return !reaper_.hooks().empty(); }
+    /// Returns whether the end of an object calls what one thread alone may call: hooks, and who keeps
+    /// objects; where there are spawners, destructors too, which may use the pool, in an order that is always
+    /// the same.
+    bool calls_others_at_ends() noexcept {
+        return has_destroy_hooks() || parts_.has_keeper() ||
+               (parts_.geometry.spawners != 0 && parts_.ends_objects());
+    }
     std::size_t pending_records() const noexcept {
         return static_cast<std::size_t>(
             parts_.shards.sum([](const shard<policy>& one) { return one.removals.pending(); }));
@@ -391,6 +407,7 @@ private:
     typename placement_parts<Config>::template promoter<T> promoter_;
     extractions_type extractions_;
     detail::sweep<T, Config> sweep_{parts_, reaper_, extractions_};
+    deferred_ends<T, Config> deferred_{parts_, extractions_, sweep_};
 
     alignas(cache_line) typename policy::template atomic<std::uint64_t> left_nursery_{0};
     typename policy::template atomic<std::uint64_t> destroyed_{0};

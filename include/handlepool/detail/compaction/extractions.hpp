@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <utility>
 
 namespace handlepool::detail {
@@ -47,7 +48,7 @@ public:
         // Until the extraction is resolved, nobody can say who ended the object's life.
         enum class outcome : std::uint32_t { unresolved, taken, lost };
 
-        const Value handle_;
+        Value handle_;
         typename Policy::template atomic<outcome> outcome_{outcome::unresolved};
         typename Policy::template plain<extraction*> next_{nullptr};
     };
@@ -66,14 +67,27 @@ public:
     /// Throws std::bad_alloc, and what moving the sink throws. Lock-free.
     template <class Table, class Sink, class Killed>
     bool extract(Table& table, Value handle, Sink sink, Killed note_killed) {
-        auto* const mine = new extraction_to<Sink>(handle, std::move(sink));
-        announce(*mine);
-        const bool killed = table.kill_announced(handle);
+        return take(table, make(handle, std::move(sink)), handle, note_killed);
+    }
+
+    /// An extraction that take() begins. Throws std::bad_alloc, and what moving the sink throws.
+    template <class Sink>
+    static std::unique_ptr<extraction> make(Value handle, Sink sink) {
+        return std::make_unique<extraction_to<Sink>>(handle, std::move(sink));
+    }
+    /// Like extract(), with one that make() has returned, for the handle that the object has now; it need not
+    /// be alive. Lock-free.
+    template <class Table, class Killed>
+    bool take(Table& table, std::unique_ptr<extraction> made, Value handle, Killed note_killed) noexcept {
+        extraction& mine = *made.release(); // the list's
+        mine.handle_ = handle;
+        announce(mine);
+        const bool killed = table.is_alive(handle) && table.kill_announced(handle);
         if (killed) {
             note_killed();
         }
         // (46) release: pairs with (47), for the object as (2) has shown it, and for this last use
-        mine->outcome_.store(killed ? outcome::taken : outcome::lost, std::memory_order::release);
+        mine.outcome_.store(killed ? outcome::taken : outcome::lost, std::memory_order::release);
         return killed;
     }
 

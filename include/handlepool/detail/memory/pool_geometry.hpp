@@ -21,6 +21,7 @@ struct pool_geometry {
     std::size_t slot_limit = 0;
     std::size_t removal_queue_size = 0;
     std::size_t max_threads = 0;
+    std::size_t spawners = 0;
     /// Slots that idle shards may hold without taking from the capacity.
     std::size_t shard_slack = 0;
     /// The most slots that are in service and not retired, and so the most objects at any time.
@@ -52,6 +53,11 @@ struct geometry_limits {
 /// the sum over shards is capacity / 128 x (1 + 1/2 + 1/3 + ...).
 constexpr std::size_t claim_share(std::size_t capacity, std::size_t shards, std::size_t divisor) noexcept {
     return capacity / divisor / shards;
+}
+
+/// Shards of a pool that are no thread's: one for whoever has closed its gate, and one for each spawner.
+constexpr std::size_t shards_before_threads(const pool_geometry& geometry) noexcept {
+    return geometry.spawners == 0 ? 0 : geometry.spawners + 1;
 }
 
 /// Chunks of the nursery that a shard may sit on: one that is half used, one that is half drained, and one

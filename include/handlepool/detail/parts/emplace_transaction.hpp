@@ -59,7 +59,7 @@ public:
     /// Throws std::bad_alloc.
     batch_transaction(parts_type& parts, shard_type& mine, std::size_t count)
         : parts_(parts), shard_(mine), slots_(parts, count) {
-        positions_taken_ = parts_.allocator.can_give(count) &&
+        positions_taken_ = parts_.allocator.can_give(shard_, count) &&
                            parts_.newborns.take(shard_.newborns, count, positions_); // may throw
         taken_ = positions_taken_ && slots_.take(shard_);
     }

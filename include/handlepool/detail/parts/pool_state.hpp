@@ -15,6 +15,7 @@
 #include <handlepool/detail/queues/removal_queue.hpp>
 #include <handlepool/detail/recorder/life_recorder.hpp>
 #include <handlepool/detail/slots/slot_table.hpp>
+#include <handlepool/detail/threads/access_gate.hpp>
 #include <handlepool/memory_use.hpp>
 
 #include <cstddef>
@@ -49,14 +50,24 @@ struct pool_state {
           table(pool.part(" slots"), sizes.slot_limit, sizes.capacity),
           objects(pool, sizes.dense_positions, sizes.nursery_chunks * sizes.nursery_chunk, sizes.capacity,
                   type),
-          shards(pool.part(" shards"), sizes.max_threads),
+          shards(pool.part(" shards"), sizes.max_threads, shards_before_threads(sizes)),
           allocator(pool.part(" freelist"), sizes, table, shards, lives),
-          newborns(pool.part(" nursery"), sizes.nursery_chunks, sizes.nursery_chunk, sizes.max_threads),
+          newborns(pool.part(" nursery"), sizes.nursery_chunks, sizes.nursery_chunk, shards.size()),
           removals(pool.part(" removal queues").rarely(), sizes.removal_chunks, sizes.removal_chunk,
-                   sizes.removal_queue_size, sizes.max_threads) {}
+                   sizes.removal_queue_size, shards.size()) {}
 
     pool_state(const pool_state&) = delete;
     pool_state& operator=(const pool_state&) = delete;
+
+    /// The shard in which the calling thread creates and erases, or null. Where there are spawners, that is
+    /// the first one, for the thread that has closed the gate alone.
+    shard<policy>* mine() noexcept { return geometry.spawners == 0 ? shards.mine() : shard_of_closer(); }
+    /// Whether threads without a shard may end objects too.
+    bool all_may_end() const noexcept { return geometry.spawners == 0; }
+    /// A spawner's.
+    shard<policy>& shard_of_spawner(std::size_t number) noexcept {
+        return shards.other(static_cast<std::uint32_t>(number + 1));
+    }
 
     /// Slots ever used are the first ones.
     std::size_t slots_in_service() const noexcept { return allocator.list().fresh(); }
@@ -140,6 +151,21 @@ struct pool_state {
         table.set_location(slot, objects.location_of(position));
     }
 
+    /// Records how the life of a handle's object has ended.
+    void note_end(value_type handle, life_event event, caller who) noexcept {
+        lives.ended(table.slot_of(handle), layout::generation_of(layout::tag_of(handle)), event, who);
+    }
+
+    /// Gives a living object another handle, and returns it: zero when there is none.
+    value_type revoke(value_type handle, caller who) noexcept {
+        const value_type given = table.revoke(handle);
+        if (given != 0) {
+            lives.renamed(table.slot_of(given), layout::generation_of(layout::tag_of(given)), who);
+            watch.note_revoked(table.slot_of(given));
+        }
+        return given;
+    }
+
     /// Ends an object, unless somebody keeps it. Only while the gate is closed.
     void end_object(value_type handle, location where) noexcept {
         if (!has_keeper() || !keeper->keep(handle, where)) {
@@ -206,6 +232,10 @@ struct pool_state {
     // How many objects ahead of the one that is visited its slot is asked for.
     static constexpr std::size_t slots_ahead = 16;
 
+    HANDLEPOOL_NOINLINE shard<policy>* shard_of_closer() noexcept {
+        return gate->is_closed_by_caller() ? &shards.other(0) : nullptr;
+    }
+
     pool_geometry geometry;
     typename policy::template plain<tag_type> fresh_tag;
     life_recorder<policy> lives;
@@ -218,6 +248,8 @@ struct pool_state {
     begun_order<policy> order;
     store_watch<policy> watch;
     object_keeper<value_type>* keeper = nullptr;
+    /// The pool's, which knows who has closed it.
+    const access_gate<shard<policy>>* gate = nullptr;
     /// Objects erased by threads that found no shard.
     typename policy::template atomic<std::uint64_t> erased_without_shard{0};
 };

@@ -15,6 +15,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <utility>
 
 namespace handlepool::detail {
@@ -57,7 +58,7 @@ public:
             slots_.prefetch_slot(later);
             lives_.prefetch(later);
         });
-        return taken != slot_index::none ? taken : refill(mine.claim);
+        return taken != slot_index::none ? taken : refill(mine);
     }
 
     // Like take(), while no other thread uses the pool: what was released before goes out too. Most slots
@@ -87,12 +88,15 @@ public:
         const slot_index first = mine.claim.refill(shard_share(), [&](std::uint32_t* out, std::size_t most) {
             return free_.claim_alone(out, most, in_use_limit);
         });
-        return first != slot_index::none ? first : refill(mine.claim);
+        return first != slot_index::none ? first : refill(mine);
     }
 
-    /// Any thread: returns whether there are `count` slots. False only when at some moment of the call there
-    /// were not, unless meanwhile a compaction freed just as many as others claimed. Lock-free.
-    bool can_give(std::size_t count) noexcept {
+    /// Shard: returns whether there are `count` slots for it. False only when at some moment of the call
+    /// there were not, unless meanwhile a compaction freed just as many as others claimed. Lock-free.
+    bool can_give(const shard<policy>& mine, std::size_t count) noexcept {
+        if (is_spawners(mine)) {
+            return count <= left_to(mine);
+        }
         write_through_if_alone();
         return try_on_stable([this] { return std::pair{list().in_use(), unused()}; },
                              [&](const auto& now) {
@@ -112,10 +116,8 @@ public:
             out[taken++] = raw(take(mine));
         }
         while (taken != count) {
-            std::size_t more = claim(out + taken, count - taken, 0);
-            if (more == 0) {
-                more = claim_beyond_capacity(out + taken);
-            }
+            const std::size_t more = is_spawners(mine) ? take_dealt(mine, out + taken, count - taken)
+                                                       : claim_some(out + taken, count - taken);
             if (more == 0) {
                 break;
             }
@@ -153,6 +155,24 @@ public:
         publish();
         free_.end_claim();
     }
+
+    // ---- Spawners, among which the slots are dealt out
+
+    /// To as many spawners as there are weights. While nobody else uses the allocator. Throws std::bad_alloc.
+    void open_deal(std::span<const std::uint32_t> weights) {
+        free_.open_deal(weights, geometry_.capacity + retired());
+    }
+    /// How many slots a spawner may still take.
+    std::size_t left_to(const shard<policy>& spawner) const noexcept {
+        return free_.is_dealt() ? spawner.claim.left() + free_.left_of_dealt(number_of(spawner)) : 0;
+    }
+    /// Those of a spawner that it has not used are taken from it. Before close_deal().
+    void take_back(shard<policy>& spawner) noexcept {
+        free_.put_back_dealt(number_of(spawner), spawner.claim.left());
+        spawner.claim.reset();
+    }
+    void close_deal() noexcept { free_.close_deal(); }
+
     /// Compaction: slots ever released.
     std::uint64_t released() const noexcept { return free_.released(); }
 
@@ -186,13 +206,28 @@ public:
     memory_use memory() const noexcept { return memory_of(free_); }
 
 private:
-    HANDLEPOOL_NOINLINE slot_index refill(slot_claim<policy>& mine) noexcept {
+    HANDLEPOOL_NOINLINE slot_index refill(shard<policy>& mine) noexcept {
+        if (is_spawners(mine)) {
+            return mine.claim.refill(policy::claim_size, [&](std::uint32_t* out, std::size_t most) {
+                return take_dealt(mine, out, most);
+            });
+        }
         write_through_if_alone();
-        const slot_index first = mine.refill(
+        const slot_index first = mine.claim.refill(
             shard_share(), [this](std::uint32_t* out, std::size_t most) { return claim(out, most, 0); });
-        return first != slot_index::none ? first : mine.refill(1, [this](std::uint32_t* out, std::size_t) {
-            return claim_beyond_capacity(out);
-        });
+        return first != slot_index::none ? first
+                                         : mine.claim.refill(1, [this](std::uint32_t* out, std::size_t) {
+                                               return claim_beyond_capacity(out);
+                                           });
+    }
+
+    /// The shards of spawners come after the first one, before those of threads.
+    bool is_spawners(const shard<policy>& one) const noexcept { return number_of(one) < geometry_.spawners; }
+    static std::uint32_t number_of(const shard<policy>& spawner) noexcept {
+        return spawner.newborns.shard - 1U;
+    }
+    std::size_t take_dealt(const shard<policy>& spawner, std::uint32_t* out, std::size_t wanted) noexcept {
+        return free_.is_dealt() ? free_.take_dealt(number_of(spawner), out, wanted) : 0;
     }
 
     void write_through_if_alone() noexcept {
@@ -203,8 +238,15 @@ private:
 
     /// Slots that a shard claims at once.
     std::size_t shard_share() const noexcept {
-        const std::size_t share = claim_share(geometry_.capacity, shards_.count(), policy::claim_divisor);
+        // Where there are spawners, one thread at a time claims.
+        const std::size_t shards = geometry_.spawners == 0 ? shards_.count() : 1;
+        const std::size_t share = claim_share(geometry_.capacity, shards, policy::claim_divisor);
         return least<std::size_t>(greatest<std::size_t>(share, 1), policy::claim_size);
+    }
+
+    std::size_t claim_some(std::uint32_t* out, std::size_t wanted) noexcept {
+        const std::size_t some = claim(out, wanted, 0);
+        return some != 0 ? some : claim_beyond_capacity(out);
     }
 
     /// Takes one slot beyond the capacity, as long as idle shards hold at least as many unused. Returns how

@@ -8,6 +8,7 @@
 #include <handlepool/detail/memory/pool_geometry.hpp>
 #include <handlepool/detail/placement/newborn_positions.hpp>
 #include <handlepool/detail/placement/promoted_groups.hpp>
+#include <handlepool/detail/slots/deal.hpp>
 #include <handlepool/detail/slots/free_bitmap.hpp>
 #include <handlepool/memory_use.hpp>
 
@@ -15,6 +16,8 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <span>
+#include <vector>
 
 namespace handlepool::detail {
 
@@ -113,6 +116,52 @@ public:
             own(group);
         }
         return group;
+    }
+
+    /// Compaction: owns a group that a shard has held, so that recycle() offers it.
+    void take_back(std::uint32_t group) noexcept {
+        own(group);
+        touch(group);
+    }
+
+    // ---- Dealing out, while nobody else claims groups: see `deal`. What spawners take stays offered until
+    // the deal is closed, so that all of them count the same groups.
+
+    /// Deals out the groups that are offered, the first ones first, and then unused ones. Throws
+    /// std::bad_alloc.
+    void open_deal(std::span<const std::uint32_t> weights) {
+        auto& chunks = positions_.chunks;
+        offered_ = chunks.given_back().seen().waiting();
+        cursors_.assign(weights.size(), cursor());
+        deal_.open(weights, offered_ + (chunks.chunks() - chunks.chunks_in_service()), 1);
+    }
+    bool is_dealt() const noexcept { return deal_.is_open(); }
+    /// The next group of a spawner; no_group when it has had its share. One thread at a time for each.
+    std::uint32_t take_dealt(std::size_t spawner) noexcept {
+        const auto next = deal_.take(spawner, 1);
+        return next.count == 0 ? no_group
+                               : dealt(next.first, cursors_[spawner], positions_.chunks.chunks_in_service());
+    }
+    /// Claims the groups that were taken. Unused ones that were passed over are offered. Linear in these.
+    void close_deal() noexcept {
+        if (!is_dealt()) {
+            return;
+        }
+        auto& chunks = positions_.chunks;
+        const std::size_t unused = chunks.chunks_in_service();
+        cursor next;
+        deal_.for_each_block([&](auto taken, auto passed_over) {
+            const std::size_t end = passed_over.first + passed_over.count;
+            if (end > offered_) {
+                chunks.put_in_service(unused + (end - offered_), most_owned_);
+            }
+            if (taken.count != 0) {
+                const std::uint32_t group = dealt(taken.first, next, unused);
+                chunks.given_back().claim_word(group / groups_a_word, bit_of_group(group));
+            }
+        });
+        deal_.close();
+        chunks.given_back().rewind();
     }
 
     /// Compaction: offers the groups that have new holes, unless a shard holds them.
@@ -224,6 +273,31 @@ private:
                    : take_over(word, lowest_bits(positions_.chunks.given_back().bits_of(word), most_owned_));
     }
 
+    /// Where a search for offered groups has come to, in ascending order.
+    struct cursor {
+        std::size_t word = ~std::size_t{0}; // so that the first is the next one
+        std::uint64_t bits = 0;             // of the word, from the group of this number on
+        std::size_t number = 0;
+    };
+    /// The group that was dealt out with this number: one that is offered, as far as there are any, and then
+    /// one of the unused ones, which begin with `unused`.
+    std::uint32_t dealt(std::size_t number, cursor& at, std::size_t unused) const noexcept {
+        if (number >= offered_) {
+            return static_cast<std::uint32_t>(unused + (number - offered_));
+        }
+        for (auto some = static_cast<std::size_t>(std::popcount(at.bits)); number - at.number >= some;
+             some = static_cast<std::size_t>(std::popcount(at.bits))) {
+            at.number += some;
+            ++at.word;
+            at.bits = positions_.chunks.given_back().bits_of(at.word);
+        }
+        for (; at.number != number; ++at.number) {
+            at.bits &= at.bits - 1;
+        }
+        return static_cast<std::uint32_t>(at.word * groups_a_word +
+                                          static_cast<std::size_t>(std::countr_zero(at.bits)));
+    }
+
     /// Owns those of the groups that no shard holds or is about to hold; returns their bits.
     std::uint64_t take_over(std::size_t word, std::uint64_t groups) noexcept {
         const std::uint64_t owned = owned_[word] & groups;
@@ -260,6 +334,11 @@ private:
     typename policy::template array<typename policy::template plain<std::uint64_t>> touched_;
     std::size_t room_;
     std::size_t most_owned_;
+    // While groups are dealt out: how many of them were offered, and where each spawner looks for its next
+    // one.
+    deal<policy> deal_;
+    std::size_t offered_ = 0;
+    std::vector<cursor> cursors_;
 };
 
 } // namespace handlepool::detail

@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace handlepool::detail {
@@ -243,6 +244,12 @@ public:
     // Objects don't stay in a nursery, as they do in stable_places.
     static constexpr bool demote(nursery_position) noexcept { return false; }
     static constexpr std::size_t promoted() noexcept { return 0; }
+
+    // ---- Spawners: where an object is made can't be seen
+
+    static constexpr void open_deal(std::span<const std::uint32_t>) noexcept {}
+    static constexpr void close_deal() noexcept {}
+    static constexpr void take_groups_from(const chain&) noexcept {}
 
     // ---- Memory, see nursery_memory
 

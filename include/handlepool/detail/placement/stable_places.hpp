@@ -19,6 +19,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace handlepool::detail {
@@ -134,6 +135,13 @@ public:
     }
     /// Shard: gives a whole batch back. Wait-free.
     void give_back(chain& shard, const place_batch& batch) noexcept {
+        if (offers_.is_dealt()) { // the groups are the spawner's
+            append(shard, batch.places.size(), batch);
+            for (std::size_t i = batch.places.size(); i != 0; --i) {
+                give_back(shard, position(batch, i - 1));
+            }
+            return;
+        }
         for (const std::uint32_t group : batch.groups) {
             positions_.chunks.give_back_chunk(group);
         }
@@ -232,6 +240,25 @@ public:
     template <class Recycled>
     void recycle(const Recycled&) noexcept {
         offers_.recycle();
+    }
+
+    // ---- Spawners, among which the groups are dealt out
+
+    /// To as many as there are weights. While nobody else uses the places. Throws std::bad_alloc.
+    void open_deal(std::span<const std::uint32_t> weights) { offers_.open_deal(weights); }
+    void close_deal() noexcept { offers_.close_deal(); }
+    /// Compaction, before recycle(): takes the groups from a shard that it has, unless it waits for objects
+    /// there. What is left of them is offered like that of others.
+    void take_groups_from(chain& shard) noexcept {
+        if (consumer_.used(shard, 1) != 0) {
+            return;
+        }
+        positions_.chunks.for_each_chunk(shard.positions,
+                                         [this](std::uint32_t group) { offers_.take_back(group); });
+        for (const std::uint32_t group : shard.held.left()) {
+            positions_.chunks.give_back_chunk(group);
+        }
+        take_from(shard);
     }
 
     // ---- Exclusive access: objects are promoted at once, see exclusive_places
@@ -410,6 +437,12 @@ private:
     /// none is left. Calls `soon(place)` for the places that the shard's next claim will probably get.
     template <class Soon>
     HANDLEPOOL_NOINLINE bool claim_groups(chain& shard, Soon soon) noexcept {
+        if (offers_.is_dealt()) {
+            return shard.held.refill([&](std::uint32_t* out, std::size_t) {
+                *out = offers_.take_dealt(shard.shard - 1U);
+                return *out == group_offers<Config>::no_group ? std::size_t{0} : std::size_t{1};
+            });
+        }
         if (!shard.held.refill([this](std::uint32_t* out, std::size_t wanted) {
                 return positions_.chunks.take_chunks(out, wanted);
             })) {

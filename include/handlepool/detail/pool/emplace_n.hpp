@@ -21,7 +21,7 @@ std::optional<OutputIt> emplace_n(Core& core, caller who, std::size_t count, Out
     struct handles {
         ~handles() {
             for (std::size_t i = 0; i != count; ++i) {
-                core.erase(made[i], who);
+                core.uncreate(made[i], who);
             }
         }
         Core& core;

@@ -33,13 +33,20 @@ public:
 
     /// Any thread. Lock-free.
     bool erase(value_type handle, caller who, life_event event = life_event::erased) noexcept {
+        return erase_in(parts_.mine(), handle, who, event);
+    }
+    /// The same with the thread's shard, if it has one.
+    bool erase_in(shard<policy>* mine, value_type handle, caller who,
+                  life_event event = life_event::erased) noexcept {
+        if (mine == nullptr && !parts_.all_may_end()) [[unlikely]] {
+            return false;
+        }
         // Now, since an exchange waits for earlier stores.
         parts_.lives.prefetch(parts_.table.slot_of(handle), layout::generation_of(layout::tag_of(handle)));
         if (!parts_.table.kill(handle)) {
             return false;
         }
-        note_end(handle, event, who); // before anybody may destroy it
-        shard_type* const mine = parts_.shards.mine();
+        parts_.note_end(handle, event, who); // before anybody may destroy it
         if (mine == nullptr) [[unlikely]] {
             count_erased(mine);
             compactor_.demand_sweep();
@@ -60,9 +67,9 @@ public:
         }
         const bool taken = compactor_.extractions_of_threads().extract(
             parts_.table, layout::without_user(handle), std::move(sink),
-            [&] { note_end(handle, life_event::extracted, who); });
+            [&] { parts_.note_end(handle, life_event::extracted, who); });
         if (taken) {
-            count_erased(parts_.shards.mine());
+            count_erased(parts_.mine());
         }
         return taken;
     }
@@ -103,13 +110,13 @@ public:
                 tag = parts_.table.tag(slot);
             }
             if (layout::is_alive(tag)) {
-                note_end(parts_.table.handle_of(slot, tag), life_event::cleared, who);
+                parts_.note_end(parts_.table.handle_of(slot, tag), life_event::cleared, who);
                 ++cleared;
             }
         });
         if (cleared != 0) {
             compactor_.demand_sweep();
-            count_erased(parts_.shards.mine(), cleared);
+            count_erased(parts_.mine(), cleared);
         }
     }
 
@@ -128,8 +135,8 @@ public:
                 handle = parts_.table.handle_of(slot, parts_.table.tag(slot));
             }
             if (layout::is_alive(layout::tag_of(handle))) {
-                note_end(handle, life_event::drained, who);
-                count_erased(parts_.shards.mine());
+                parts_.note_end(handle, life_event::drained, who);
+                count_erased(parts_.mine());
                 taken.data()[count++] = handle;
             }
         };
@@ -145,11 +152,6 @@ public:
     }
 
 private:
-    void note_end(value_type handle, life_event event, caller who) noexcept {
-        parts_.lives.ended(parts_.table.slot_of(handle), layout::generation_of(layout::tag_of(handle)), event,
-                           who);
-    }
-
     using shard_type = shard<policy>;
     using tag_type = typename layout::tag_type;
     using placement = placement_parts<Config>;

@@ -49,7 +49,7 @@ public:
 
     /// The calling thread has a shard, and has closed the pool's gate, which opens when this ends.
     explicit exclusive_core(pool_type& pool) noexcept
-        : pool_(pool), parts_(pool.parts_), mine_(*pool.parts_.shards.mine()) {
+        : pool_(pool), parts_(pool.parts_), mine_(*pool.parts_.mine()) {
         look();
         const whole_step compacted(*this);
     }
@@ -126,6 +126,8 @@ public:
         return create_the_usual_way(
             [&](pool_type& pool) { return pool.create_many(count, construct, made, who); });
     }
+
+    void uncreate(value_type handle, caller who) noexcept { erase(handle, who); }
 
     bool has_room_for(std::size_t count) const noexcept { return pool_.has_room_for(count); }
     [[noreturn]] void throw_refusal() { pool_.throw_refusal(); }
@@ -476,7 +478,7 @@ private:
     bool create_many_at_once(std::size_t count, Construct& construct, Made& made, caller who) {
         const settled_step whole(*this);
         taken_slots<T, Config> taken(parts_, count);
-        if (!parts_.allocator.can_give(count) || !taken.take(mine_)) {
+        if (!parts_.allocator.can_give(mine_, count) || !taken.take(mine_)) {
             return false;
         }
         const location first = new_objects(*this, count).construct(construct);

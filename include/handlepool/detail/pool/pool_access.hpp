@@ -12,17 +12,33 @@ template <class T, class Config>
 class pool_impl;
 template <class T, class Config>
 class exclusive_core;
+template <class T, class Config>
+class spawner_core;
+template <class T, class Config>
+struct spawner_origin;
 
-/// What a pool's functions work with: the pool's own core, or that of the view for one thread.
+/// What a pool's functions work with: the pool's own core, that of the view for one thread, or a spawner's;
+/// and what a view is made of.
 template <class T, class Traits>
 struct core_of {
     using type = pool_impl<T, config_of<Traits>>;
+    struct origin; // none
     static constexpr bool is_exclusive = false;
+    static constexpr bool is_spawner = false;
 };
 template <class T, class Traits>
 struct core_of<T, exclusive<Traits>> {
     using type = exclusive_core<T, config_of<Traits>>;
+    using origin = pool_impl<T, config_of<Traits>>&;
     static constexpr bool is_exclusive = true;
+    static constexpr bool is_spawner = false;
+};
+template <class T, class Traits>
+struct core_of<T, spawning<Traits>> {
+    using type = spawner_core<T, config_of<Traits>>;
+    using origin = spawner_origin<T, config_of<Traits>>;
+    static constexpr bool is_exclusive = false;
+    static constexpr bool is_spawner = true;
 };
 
 /// The type of that view.
@@ -41,6 +57,15 @@ struct exclusive_view_if_known {
 template <class T, class Traits>
 using known_exclusive_view = typename exclusive_view_if_known<T, Traits>::type;
 
+/// The type of a pool's spawners, with a message where the header is missing.
+template <class T, class Traits>
+struct spawner_set_if_known {
+    static_assert(requires { sizeof(spawning<Traits>); }, "spawners need #include <handlepool/spawner.hpp>");
+    using type = spawner_set<T, Traits>;
+};
+template <class T, class Traits>
+using known_spawner_set = typename spawner_set_if_known<T, Traits>::type;
+
 /// The traits of the pool, of a view too.
 template <class Traits>
 struct traits_of_pool {
@@ -48,6 +73,10 @@ struct traits_of_pool {
 };
 template <class Traits>
 struct traits_of_pool<exclusive<Traits>> {
+    using type = Traits;
+};
+template <class Traits>
+struct traits_of_pool<spawning<Traits>> {
     using type = Traits;
 };
 

@@ -16,6 +16,7 @@
 #include <handlepool/detail/parts/reservations.hpp>
 #include <handlepool/detail/pool/eraser.hpp>
 #include <handlepool/detail/pool/pool_inspection.hpp>
+#include <handlepool/detail/pool/spawner_refusal.hpp>
 #include <handlepool/detail/pool/store_view.hpp>
 #include <handlepool/detail/process/pool_id_holder.hpp>
 #include <handlepool/detail/process/pool_listing.hpp>
@@ -30,8 +31,10 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <iterator>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
@@ -44,6 +47,8 @@ template <class T, class Config>
 class exclusive_core;
 template <class T, class Config>
 class pool_cut;
+template <class T, class Config>
+class spawner_round;
 
 /// What pools do with handles and frames, whatever their objects are: the functions of pool and raw_pool, in
 /// whose headers they are described, with values for handles.
@@ -61,6 +66,7 @@ public:
     using guard_type = access_guard<policy>;
     using parts_type = pool_state<T, Config>;
     using pointer = typename parts_type::pointer;
+    using shard_type = shard<policy>;
 
     /// An empty pool. Throws as the pools' constructors say.
     explicit pool_impl(const pool_options& options, const object_type<T>& type = {})
@@ -105,49 +111,44 @@ public:
         }
     }
 
+    /// Whether the calling thread may end handles' lives. Where there are spawners, they do, or the thread
+    /// that has closed the gate; a checked build reports others.
+    bool may_end() noexcept {
+        const bool may = parts_.all_may_end() || parts_.mine() != nullptr;
+        if constexpr (checked) {
+            expects(
+                may, name_,
+                "an object was erased, extracted or revoked, or a handle cancelled, without a spawner of the "
+                "pool: who finds it alive would depend on the scheduler");
+        }
+        return may;
+    }
+
     // ---- Handles
 
     /// Creates an object that `construct(memory)` makes. Zero when there is no room, or no shard.
     template <class Construct>
     value_type create(Construct&& construct, caller who) {
-        shard_type* const mine = parts_.shards.mine();
-        if (mine == nullptr) [[unlikely]] {
-            return 0;
-        }
-        emplace_transaction<T, Config> taken(parts_, *mine);
-        if (!taken.taken()) [[unlikely]] {
-            return 0;
-        }
-        construct(taken.site());
-        return taken.publish(who);
+        shard_type* const mine = parts_.mine();
+        return mine == nullptr ? 0 : create_in(*mine, construct, who);
     }
 
     /// Creates an object that `construct(memory, handle)` makes. Zero when there is no room, or no shard.
     template <class Construct>
     value_type create_with(Construct&& construct, caller who) {
-        shard_type* const mine = parts_.shards.mine();
-        return mine == nullptr ? 0 : reservations_.create_with(*mine, construct, who);
+        shard_type* const mine = parts_.mine();
+        return mine == nullptr ? 0 : create_with_in(*mine, construct, who);
     }
 
     /// Creates `count` objects, each made by `construct(memory)`, before it publishes any: then it calls
     /// `made(i, handle)`. False when there is no room, or no shard.
     template <class Construct, class Made>
     bool create_many(std::size_t count, Construct construct, Made made, caller who) {
-        if (count == 0) {
-            return true;
-        }
-        shard_type* const mine = parts_.shards.mine();
-        if (mine == nullptr) {
-            return false;
-        }
-        batch_transaction<T, Config> taken(parts_, *mine, count);
-        if (!taken.taken()) {
-            return false;
-        }
-        taken.construct_all(construct);
-        taken.publish_all(made, who);
-        return true;
+        shard_type* const mine = parts_.mine();
+        return count == 0 || (mine != nullptr && create_many_in(*mine, count, construct, made, who));
     }
+    /// Takes back an object that the caller has created, and that nobody has seen.
+    void uncreate(value_type handle, caller who) noexcept { erase(handle, who); }
 
     /// Returns whether the pool can ever hold `count` objects at once.
     bool has_room_for(std::size_t count) const noexcept { return count <= parts_.geometry.object_limit; }
@@ -155,6 +156,9 @@ public:
     /// Throws the reason why nothing could be created.
     [[noreturn]] void throw_refusal() {
         parts_.shards.mine_or_throw(gate_.owner());
+        if (parts_.mine() == nullptr) {
+            throw_no_spawner(name_);
+        }
         if (parts_.allocator.used_up()) {
             throw_exception(pool_used_up(name_, parts_.geometry.slot_limit));
         }
@@ -163,14 +167,14 @@ public:
 
     /// Reserves a handle. Zero when there is no room, or no shard.
     value_type reserve() noexcept {
-        shard_type* const mine = parts_.shards.mine();
-        return mine == nullptr ? 0 : reservations_.reserve(*mine);
+        shard_type* const mine = parts_.mine();
+        return mine == nullptr ? 0 : reserve_in(*mine);
     }
 
     /// Creates the object of a reserved handle, which `construct(memory)` makes.
     template <class Construct>
     fulfill_outcome fulfill(value_type handle, Construct&& construct, caller who) {
-        return reservations_.fulfill(parts_.shards.mine(), layout::without_user(handle), construct, who);
+        return fulfill_in(parts_.mine(), handle, construct, who);
     }
 
     /// Throws the reason why a handle could not be fulfilled.
@@ -184,7 +188,7 @@ public:
     }
 
     bool cancel(value_type handle, caller who) noexcept {
-        return reservations_.cancel(parts_.shards.mine(), layout::without_user(handle), who);
+        return may_end() && cancel_in(parts_.mine(), handle, who);
     }
 
     handle_state state(value_type handle) const noexcept {
@@ -192,16 +196,15 @@ public:
     }
 
     value_type revoke(value_type handle, caller who) noexcept {
-        const value_type given = parts_.table.revoke(handle);
-        if (given != 0) {
-            parts_.lives.renamed(parts_.table.slot_of(given), layout::generation_of(layout::tag_of(given)),
-                                 who);
-            parts_.watch.note_revoked(parts_.table.slot_of(given));
-        }
-        return given;
+        return may_end() ? parts_.revoke(handle, who) : 0;
     }
 
-    bool erase(value_type handle, caller who) noexcept { return eraser_.erase(handle, who); }
+    bool erase(value_type handle, caller who) noexcept {
+        if constexpr (checked) {
+            static_cast<void>(may_end()); // else the eraser asks for it where that costs nothing
+        }
+        return eraser_.erase(handle, who);
+    }
 
     // No part of the caller: where g++ knows how short a range is, it warns of what is never reached.
     template <class Handle, class Range>
@@ -233,7 +236,7 @@ public:
     /// `sink(object)` is called by compaction.
     template <class Sink>
     bool extract(value_type handle, Sink sink, caller who) {
-        return eraser_.extract(handle, std::move(sink), who);
+        return may_end() && eraser_.extract(handle, std::move(sink), who);
     }
 
     template <executor Executor, class Predicate>
@@ -241,7 +244,11 @@ public:
         return eraser_.erase_if(executor, predicate, who);
     }
 
-    void clear(caller who) noexcept { eraser_.clear(who); }
+    void clear(caller who) noexcept {
+        if (may_end()) {
+            eraser_.clear(who);
+        }
+    }
 
     /// The function that calls this, if the pool records who calls it.
     HANDLEPOOL_ALWAYS_INLINE caller from_here() const noexcept { return parts_.lives.from_here(); }
@@ -267,6 +274,82 @@ public:
         return describe_handle(name_, now == handle_state::alive, report_of(handle, now));
     }
     pool_stats stats() const { return view_of(name_, size(), reservations_.count(), parts_, compactor_); }
+
+    // ---- The same for a shard, which the caller may use: a thread's, or a spawner's
+
+    template <class Construct>
+    HANDLEPOOL_ALWAYS_INLINE value_type create_in(shard_type& mine, Construct& construct, caller who) {
+        emplace_transaction<T, Config> taken(parts_, mine);
+        if (!taken.taken()) [[unlikely]] {
+            return 0;
+        }
+        construct(taken.site());
+        return taken.publish(who);
+    }
+    template <class Construct>
+    value_type create_with_in(shard_type& mine, Construct& construct, caller who) {
+        return reservations_.create_with(mine, construct, who);
+    }
+    template <class Construct, class Made>
+    bool create_many_in(shard_type& mine, std::size_t count, Construct& construct, Made& made, caller who) {
+        batch_transaction<T, Config> taken(parts_, mine, count);
+        if (!taken.taken()) {
+            return false;
+        }
+        taken.construct_all(construct);
+        taken.publish_all(made, who);
+        return true;
+    }
+    value_type reserve_in(shard_type& mine) noexcept { return reservations_.reserve(mine); }
+    template <class Construct>
+    fulfill_outcome fulfill_in(shard_type* mine, value_type handle, Construct& construct, caller who) {
+        return reservations_.fulfill(mine, layout::without_user(handle), construct, who);
+    }
+    bool cancel_in(shard_type* mine, value_type handle, caller who) noexcept {
+        return reservations_.cancel(mine, layout::without_user(handle), who);
+    }
+    bool erase_in(shard_type* mine, value_type handle, caller who) noexcept {
+        return eraser_.erase_in(mine, handle, who);
+    }
+
+    // ---- Spawners, see spawner_round
+
+    /// Deals out what there is room for. While a guard of the calling thread lives. Throws spawner_conflict
+    /// and std::bad_alloc.
+    void open_spawners(std::span<const std::uint32_t> weights) {
+        if (has_spawners_.exchange(true, std::memory_order::relaxed)) {
+            throw_spawners_live(name_);
+        }
+        const auto thrown = capture_exception([&] {
+            parts_.newborns.open_deal(weights);
+            parts_.allocator.open_deal(weights);
+        });
+        if (thrown) {
+            parts_.newborns.close_deal();
+            has_spawners_.store(false, std::memory_order::relaxed);
+            std::rethrow_exception(thrown);
+        }
+    }
+    /// Takes back what `count` spawners have not used, before that guard ends.
+    void close_spawners(std::size_t count) noexcept {
+        for (std::size_t i = 0; i != count; ++i) {
+            parts_.allocator.take_back(parts_.shard_of_spawner(i));
+        }
+        parts_.allocator.close_deal();
+        parts_.newborns.close_deal();
+        has_spawners_.store(false, std::memory_order::relaxed);
+    }
+    deferred_ends<T, Config>& deferred_ends_of_spawners() noexcept { return compactor_.deferred(); }
+    /// What revoke() would return.
+    value_type handle_after(value_type handle) const noexcept {
+        return contains(handle) ? parts_.table.handle_after(handle) : 0;
+    }
+    [[noreturn]] void throw_share_exhausted(std::size_t spawner) {
+        if (parts_.allocator.used_up()) {
+            throw_exception(pool_used_up(name_, parts_.geometry.slot_limit));
+        }
+        throw_exception(spawner_exhausted(name_, spawner));
+    }
 
     // ---- Objects
 
@@ -386,6 +469,7 @@ public:
     template <class Sink>
     std::size_t drain(Sink sink, caller who) {
         return while_closed([&](auto&) {
+            compactor_.deferred().work_off();
             const std::size_t taken = eraser_.drain(sink, who);
             end_frame();
             return taken;
@@ -467,8 +551,8 @@ public:
 private:
     friend class exclusive_core<T, Config>;
     friend class pool_cut<T, Config>;
+    friend class spawner_round<T, Config>;
 
-    using shard_type = shard<policy>;
     using placement = placement_parts<Config>;
     using tag_type = typename layout::tag_type;
 
@@ -482,6 +566,7 @@ private:
           reservations_(parts_),
           compactor_(allocation_label::of_pool(name_, &plan).part(" compaction"), parts_, name_),
           gate_(parts_.shards, quoted_pool(name_)) {
+        parts_.gate = &gate_;
         memory_ = plan.reserve(allocation_label::of_pool(name_).part(" memory"));
         parts_.objects.placed();
         described_pool& description = listing_.description();
@@ -559,7 +644,7 @@ private:
         parts_.order.forget();
         parts_.objects.shrink();
         parts_.newborns.shrink(parts_.objects);
-        const shard_type* const mine = parts_.shards.mine();
+        const shard_type* const mine = parts_.mine();
         for (std::size_t i = 0, last = parts_.shards.count(); i < last; ++i) {
             const shard_type& one = parts_.shards[i];
             parts_.newborns.shrink_held(parts_.objects, one.newborns, &one == mine);
@@ -584,6 +669,7 @@ private:
 
     void destroy_all() noexcept {
         const auto& extractions = compactor_.extractions_of_threads();
+        compactor_.deferred().work_off(); // before all others end, so that sinks get their objects
         if (parts_.ends_objects() || compactor_.watches_ends() || !extractions.empty()) {
             inline_executor executor;
             // Again as long as destructors make new objects.
@@ -616,7 +702,8 @@ private:
     std::array<described_column, parts_type::column_count> columns_;
     pool_listing listing_{pool_listing::of<layout>(*this, id_.id(), name_.c_str())};
     std::uint64_t rewrites_ = 0; // see pool_cut
-    scoped_hook floors_;         // lifts tags to them
+    typename policy::template atomic<bool> has_spawners_{false};
+    scoped_hook floors_; // lifts tags to them
     std::uint32_t in_use_ = in_use_mark;
     // In a checked build, the index of the thread that has exclusive access.
     std::uint32_t exclusive_thread_ = nobody;

@@ -131,7 +131,7 @@ pool_stats view_of(const std::string& name, std::size_t alive, std::size_t reser
     view.handle_limit = (parts.geometry.slot_limit - parts.geometry.reuse_delay) *
                         Config::layout::objects_after(Config::layout::generation_of(parts.fresh_tag));
     view.smallest_reuse_distance = parts.allocator.list().smallest_reuse_distance();
-    view.shards = parts.shards.count();
+    view.shards = parts.shards.thread_count();
     view.compactions = compactions.runs();
     view.sweeps = compactions.sweeps();
     const memory_use of_objects =

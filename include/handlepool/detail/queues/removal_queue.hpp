@@ -55,15 +55,16 @@ public:
           chunks_(what_for, chunks, chunk_size, max_threads),
           records_(what_for, chunks_.positions(), 0) {}
 
-    /// Shard: queues a record. Returns false when its queue is full. Wait-free.
-    bool push(chain& shard, value_type record) noexcept {
+    /// Shard: queues a record. Returns false when its queue is full, or after `tries` lost exchanges.
+    /// Wait-free with bounded tries, else lock-free.
+    bool push(chain& shard, value_type record, std::size_t tries = policy::removal_claim_tries) noexcept {
         const std::uint64_t queued = shard.queued.load(std::memory_order::relaxed);
         // A count of drained records that is seen late only makes the queue look fuller than it is.
         if (queued - shard.drained.load(std::memory_order::relaxed) >= limit_) [[unlikely]] {
             return false;
         }
         if (!chunks_.has_position(shard.records)) [[unlikely]] {
-            if (!chunks_.extend(shard.records, policy::removal_claim_tries)) {
+            if (!chunks_.extend(shard.records, tries)) {
                 return false;
             }
         }

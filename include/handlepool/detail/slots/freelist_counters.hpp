@@ -128,6 +128,19 @@ public:
         write_fresh(seen, out);
     }
 
+    // While no other thread uses the freelist: see the concept `dealable_freelist`.
+
+    freelist_stock stock(std::size_t in_use_limit) const noexcept {
+        const std::size_t used = in_use();
+        const std::size_t room = in_use_limit - least(in_use_limit, used);
+        const std::size_t waiting = this->waiting();
+        const std::size_t freed = least(room, waiting - least(waiting, options_.reuse_delay));
+        return {.freed = freed, .fresh = least(room - freed, options_.index_limit - fresh())};
+    }
+    void put_in_service(std::size_t count) noexcept {
+        fresh_.store(fresh_.load(std::memory_order::relaxed) + count, std::memory_order::relaxed);
+    }
+
     /// Producer: lets claims see the first `freed` of all indices ever freed.
     void publish(std::uint64_t freed) noexcept {
         // (12) release: pairs with (13), for the entries and for all that the producer did to what they name

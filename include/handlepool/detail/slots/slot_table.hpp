@@ -111,6 +111,17 @@ public:
                    tag, erased(tag), std::memory_order::release, std::memory_order::relaxed);
     }
 
+    /// Like kill(), while no other thread kills or revokes.
+    bool kill_alone(value_type handle) noexcept {
+        const slot_index slot = slot_of(handle);
+        const tag_type tag = layout::tag_of(handle);
+        const bool lives = could_live(handle) && tag_relaxed(slot) == tag;
+        if (lives) {
+            kill_alone(slot, tag);
+        }
+        return lives;
+    }
+
     /// Like kill(), for a living object that no other thread can kill meanwhile.
     void kill_alone(slot_index slot, tag_type tag) noexcept {
         slots_[raw(slot)].tag.store(erased(tag), std::memory_order::relaxed);
@@ -135,17 +146,26 @@ public:
     /// this and kill() with one handle exactly one succeeds. Wait-free.
     value_type revoke(value_type handle) noexcept {
         tag_type tag = layout::tag_of(handle);
-        if (!could_live(handle) || layout::generation_of(tag) >= layout::last_generation) {
+        const value_type after = could_live(handle) ? handle_after(handle) : 0;
+        if (after == 0) {
             return 0;
         }
         const slot_index slot = slot_of(handle);
-        const tag_type next = greatest<tag_type>(revoked(tag), floor(slot) + 1);
+        const tag_type next = layout::tag_of(after);
         // (37) seq_cst: precedes (54), see (56); and acquire: pairs with (1), like (3). A read-modify-write:
         // what the publishing store carries, a load of the new tag gets by the release sequence.
         return slots_[raw(slot)].tag.compare_exchange_strong(tag, next, std::memory_order::seq_cst,
                                                              std::memory_order::relaxed)
-                   ? handle_of(slot, next)
+                   ? after
                    : 0;
+    }
+    /// What revoke() gives the living object of a handle.
+    value_type handle_after(value_type handle) const noexcept {
+        const tag_type tag = layout::tag_of(handle);
+        const slot_index slot = slot_of(handle);
+        return layout::generation_of(tag) >= layout::last_generation
+                   ? 0
+                   : handle_of(slot, greatest<tag_type>(revoked(tag), floor(slot) + 1));
     }
 
     /// The tag that the next object of a slot gets. Only for the slot's owner.

@@ -203,6 +203,12 @@ public:
         state_.store(gate_state::open, std::memory_order::release);
     }
 
+    /// Returns whether the calling thread has closed the gate. Wait-free.
+    bool is_closed_by_caller() const noexcept {
+        const std::uint32_t caller = pins_.thread_index();
+        return caller != nobody && compacting_thread_.load(std::memory_order::relaxed) == caller;
+    }
+
     /// Returns whether any guard is held.
     bool pinned() const noexcept {
         // (9) seq_cst: the number of pins is part of the protocol

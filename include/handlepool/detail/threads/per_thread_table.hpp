@@ -2,6 +2,7 @@
 #pragma once
 
 #include <handlepool/detail/base/config.hpp>
+#include <handlepool/detail/base/least.hpp>
 #include <handlepool/detail/memory/allocation_label.hpp>
 #include <handlepool/detail/memory/described_pool.hpp>
 #include <handlepool/detail/memory/reversed_array.hpp>
@@ -18,7 +19,8 @@ namespace handlepool::detail {
 [[noreturn]] HANDLEPOOL_EXPORT void throw_thread_refused(std::string_view owner, bool of_this_module,
                                                          std::size_t max_threads);
 
-/// What each thread has of its own, by thread index. Few entries but the first are ever used.
+/// What each thread has of its own, by thread index, after some entries that are no thread's. Few entries but
+/// the first are ever used.
 ///
 /// @tparam Entry a pin or a shard
 template <class Entry>
@@ -26,7 +28,11 @@ class per_thread_table {
 public:
     using policy = typename Entry::policy;
 
-    per_thread_table(const allocation_label& what_for, std::size_t size) : entries_(what_for, size) {}
+    /// For `threads` threads, after `before_threads` other entries.
+    per_thread_table(const allocation_label& what_for, std::size_t threads, std::size_t before_threads = 0)
+        : entries_(what_for, before_threads + threads),
+          threads_(threads),
+          before_threads_(static_cast<std::uint32_t>(before_threads)) {}
 
     /// The index of the calling thread, or a value past every table if it has none: the same in all tables.
     std::uint32_t thread_index() const noexcept { return policy::thread_index(numbering_); }
@@ -35,23 +41,17 @@ public:
     /// thread's first call, which is lock-free.
     Entry* mine() noexcept {
         const std::uint32_t index = thread_index();
-        if (index >= entries_.size()) [[unlikely]] {
-            return nullptr;
-        }
-        Entry& found = (*this)[index];
-        if (!found.is_entered()) [[unlikely]] {
-            enter(index);
-            found.enter(index);
-        }
-        return &found;
+        return index < threads_ ? &entered(before_threads_ + index) : nullptr;
     }
+    /// One of the entries that are no thread's: only one thread at a time may ask for it, and use it.
+    Entry& other(std::uint32_t index) noexcept { return entered(index); }
 
     /// Like mine(), but throws foreign_module or too_many_threads instead of returning null. `owner` is
     /// "pool 'ships'", say.
     Entry& mine_or_throw(std::string_view owner) {
         Entry* const found = mine();
         if (found == nullptr) {
-            throw_thread_refused(owner, is_of_this_module(), size());
+            throw_thread_refused(owner, is_of_this_module(), threads_);
         }
         return *found;
     }
@@ -64,6 +64,12 @@ public:
         // (9) seq_cst: pairs with (9) in enter; with the guards' Dekker protocol in access_gate, a compaction
         // that misses a new entry comes before all that its thread sees of the gate
         return count_.load(std::memory_order::seq_cst);
+    }
+
+    /// One more than the highest index of a thread that has entered.
+    std::size_t thread_count() const noexcept {
+        const std::size_t entered = count();
+        return entered - least<std::size_t>(entered, before_threads_);
     }
 
     std::size_t size() const noexcept { return entries_.size(); }
@@ -81,16 +87,30 @@ public:
         return total;
     }
 
-    /// For programs that read this one's memory: a member of each entry, and count().
+    /// For programs that read this one's memory: a member of each entry, or of each thread's; and count().
     template <class Owner, class Member>
     described_array described(Member Owner::* member) const noexcept {
         return {.first = &(entries_[0].*member), .stride = entries_.stride(), .count = size()};
+    }
+    template <class Owner, class Member>
+    described_array described_of_threads(Member Owner::* member) const noexcept {
+        return {
+            .first = &(entries_[before_threads_].*member), .stride = entries_.stride(), .count = threads_};
     }
     const void* address_of_count() const noexcept { return &count_; }
 
     memory_use memory() const noexcept { return entries_.memory(); }
 
 private:
+    Entry& entered(std::uint32_t index) noexcept {
+        Entry& found = (*this)[index];
+        if (!found.is_entered()) [[unlikely]] {
+            enter(index);
+            found.enter(index);
+        }
+        return found;
+    }
+
     void enter(std::uint32_t index) noexcept {
         // (9) seq_cst, also where another thread has raised the count already: see count()
         std::uint32_t count = count_.load(std::memory_order::seq_cst);
@@ -101,6 +121,8 @@ private:
     }
 
     reversed_array<policy, Entry> entries_;
+    std::size_t threads_;
+    std::uint32_t before_threads_;
     std::uint64_t numbering_ = policy::numbering();
     alignas(cache_line) typename policy::template atomic<std::uint32_t> count_{0};
 };

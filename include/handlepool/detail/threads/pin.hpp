@@ -47,9 +47,9 @@ public:
     /// For programs that read this one's memory.
     template <class Table>
     static void describe(const Table& pins, described_pool& pool) noexcept {
-        pool.guards = pins.described(&pin::count_);
-        pool.guard_makers = pins.described(&pin::maker_);
-        pool.guards_since = pins.described(&pin::since_);
+        pool.guards = pins.described_of_threads(&pin::count_);
+        pool.guard_makers = pins.described_of_threads(&pin::maker_);
+        pool.guards_since = pins.described_of_threads(&pin::since_);
         pool.shard_count = pins.address_of_count();
     }
 
