@@ -64,7 +64,7 @@ public:
 
     /// The objects that it can still create in this frame.
     /// Progress: wait-free, constant.
-    std::size_t room() const noexcept { return core().round().left_to(number()); }
+    std::size_t room() const noexcept { return core().its_round().left_to(number()); }
 
     /// Has `function()` called when the spawners end: those that the first spawner was given, in that order,
     /// then those of the next one. For what tasks can't do at the same time, such as adding to a set, a map,
@@ -73,8 +73,8 @@ public:
     /// throws.
     template <std::invocable Function>
     void defer(Function function) {
-        core().round().expect_open(number());
-        core().round().defer(number(), std::move(function));
+        core().its_round().expect_open(number());
+        core().its_round().defer(number(), std::move(function));
     }
 
 private:

@@ -33,7 +33,7 @@ namespace {
 constexpr std::size_t tasks = 16;
 constexpr std::array<std::size_t, 5> numbers_of_threads{1, 2, 4, 8, 64};
 
-struct numbered {
+struct spawned_number {
     std::uint64_t number;
 };
 
@@ -54,7 +54,7 @@ private:
 template <class Placement, class Policy>
 class spawned_world {
 public:
-    using pool_type = pool_with<Placement, numbered, default_layout, Policy>;
+    using pool_type = pool_with<Placement, spawned_number, default_layout, Policy>;
     using handle_type = typename pool_type::handle_type;
 
     spawned_world(std::uint64_t seed, std::size_t alive)
@@ -65,7 +65,7 @@ public:
                  .reuse_delay = 16,
                  .spawners = tasks}) {
         auto alone = pool_.exclusive_access();
-        const handle_type first = alone.emplace(numbered{0});
+        const handle_type first = alone.emplace(spawned_number{0});
         first_generation_ = first.generation();
         alone.erase(first);
     }
@@ -80,7 +80,7 @@ public:
         for (std::size_t i = 0; i != share / 4 + 4; ++i) {
             const std::uint64_t number = random();
             if (mine.living.size() < share || number % 3 == 0) {
-                const handle_type made = spawner.try_emplace(numbered{number});
+                const handle_type made = spawner.try_emplace(spawned_number{number});
                 mine.outcome.add(position_of(made));
                 if (made) {
                     mine.living.push_back(made);
@@ -139,7 +139,7 @@ private:
     template <class Object>
     static std::uint64_t number_of(const Object& object) {
         if constexpr (std::is_same_v<Placement, columns_placement>) {
-            return object.template get<numbered>().number;
+            return object.template get<spawned_number>().number;
         } else {
             return object.number;
         }

@@ -4,6 +4,7 @@
 #include "pool_contender.hpp"
 #include "queue_contender.hpp"
 #include "results.hpp"
+#include "spawner_contender.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -21,7 +22,7 @@ churn_options small(std::size_t threads) {
 
 template <class Contender>
 struct contender : testing::Test {};
-using contenders = testing::Types<pool_contender, queue_contender, array_contender>;
+using contenders = testing::Types<pool_contender, spawner_contender, queue_contender, array_contender>;
 TYPED_TEST_SUITE(contender, contenders);
 
 // What the churn itself requires: that each erase finds its object, and each find too.

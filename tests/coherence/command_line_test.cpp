@@ -41,7 +41,7 @@ TEST(command_line, WritesATableAndJson) {
                                      HasSubstr("slots over one queue"), HasSubstr("slot tags")));
     std::ifstream stream(file);
     const nlohmann::json json = nlohmann::json::parse(stream);
-    EXPECT_EQ(json.at("runs").size(), 6U);
+    EXPECT_EQ(json.at("runs").size(), 8U);
     EXPECT_GT(json.at("runs")
                   .at(1)
                   .at("operations")

@@ -205,8 +205,8 @@ TYPED_TEST(slot_allocator_test, a_retired_slot_is_replaced_until_the_slot_limit)
     for (std::uint32_t retired = 1; retired != 4; ++retired) {
         rig.allocator.retire(1);
         EXPECT_EQ(rig.allocator.retired(), retired);
-        EXPECT_TRUE(rig.allocator.can_give(mine, 1));
-        EXPECT_FALSE(rig.allocator.can_give(mine, 2));
+        EXPECT_TRUE(rig.allocator.can_give(rig.shard_of(0), 1));
+        EXPECT_FALSE(rig.allocator.can_give(rig.shard_of(0), 2));
         EXPECT_EQ(rig.take(0, many), std::vector<std::uint32_t>{3 + retired});
     }
     rig.allocator.retire(3);

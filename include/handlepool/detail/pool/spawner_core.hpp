@@ -48,8 +48,8 @@ public:
 
     pool_type& pool() noexcept { return pool_; }
     const pool_type& pool() const noexcept { return pool_; }
-    round_type& round() noexcept { return round_; }
-    const round_type& round() const noexcept { return round_; }
+    round_type& its_round() noexcept { return round_; }
+    const round_type& its_round() const noexcept { return round_; }
     std::size_t number() const noexcept { return number_; }
 
     void expect_in_use() const noexcept { pool_.expect_in_use(); }

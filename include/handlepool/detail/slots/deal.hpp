@@ -52,7 +52,7 @@ public:
             hand_of_block_.insert(hand_of_block_.end(), weights[i], static_cast<std::uint32_t>(i));
         }
         size_ = size;
-        block_ = least(greatest<std::size_t>(size / (least_rounds * round()), 1), most_of_block);
+        block_ = least(greatest<std::size_t>(size / (least_rounds * blocks_of_round()), 1), most_of_block);
         is_open_ = true;
     }
     void close() noexcept { is_open_ = false; }
@@ -71,7 +71,7 @@ public:
     /// How many more a hand can take.
     std::size_t left(std::size_t which) const noexcept {
         const hand& mine = hands_[which];
-        const std::size_t each_round = round() * block_;
+        const std::size_t each_round = blocks_of_round() * block_;
         const std::size_t of_each_round = mine.weight * block_;
         const std::size_t rest = size_ % each_round;
         const std::size_t before = mine.first_block * block_;
@@ -108,12 +108,13 @@ private:
     // So many rounds are dealt at least, or the blocks are smaller: shares are equal but for an eighth.
     static constexpr std::size_t least_rounds = 8;
 
-    std::size_t round() const noexcept { return hand_of_block_.size(); }
+    std::size_t blocks_of_round() const noexcept { return hand_of_block_.size(); }
 
     /// The number that a hand takes after `taken` others.
     std::size_t number_of(const hand& which, std::size_t taken) const noexcept {
         const std::size_t block = taken / block_;
-        return (block / which.weight * round() + which.first_block + block % which.weight) * block_ +
+        return (block / which.weight * blocks_of_round() + which.first_block + block % which.weight) *
+                   block_ +
                taken % block_;
     }
     /// The number after the last that was taken.
@@ -127,8 +128,9 @@ private:
     }
     /// How many of a block were taken: the first ones.
     std::size_t taken_of_block(std::size_t block) const noexcept {
-        const hand& mine = hands_[hand_of_block_[block % round()]];
-        const std::size_t before = block / round() * mine.weight + (block % round() - mine.first_block);
+        const hand& mine = hands_[hand_of_block_[block % blocks_of_round()]];
+        const std::size_t before =
+            block / blocks_of_round() * mine.weight + (block % blocks_of_round() - mine.first_block);
         const std::size_t taken = mine.taken;
         return least(taken - least(taken, before * block_), block_);
     }
