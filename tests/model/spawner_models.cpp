@@ -3,7 +3,6 @@
 // Spawners: one that passes from thread to thread beside another, compactions that come while some live, and
 // uses after their end.
 
-#include "mailbox.hpp"
 #include "models.hpp"
 #include "pool_scene.hpp"
 #include "turns.hpp"
@@ -37,7 +36,6 @@ protected:
         old_ = spawners_[0].emplace(1U);
         spawners_.close();
         objects.compact();
-        spawners_ = objects.spawners(spawners);
     }
 
     spawner_set<payload, with_placement<Placement, with_layout<model_layout, with_policy<model_policy>>>>
@@ -55,21 +53,24 @@ public:
 
     void run(unsigned index) override {
         if (index == 0) {
+            spawners_ = objects.spawners(2);
+            opened_.pass_to(1);
             first_ = spawners_[0].emplace(2U);
             require(spawners_[0].erase(old_), "what lives can be erased");
-            turn_.pass_to(1);
+            handed_over_.pass_to(1);
         } else if (index == 1) {
-            turn_.await(1);
+            handed_over_.await(1);
             second_ = spawners_[0].emplace(3U);
             require(objects.at(first_).value == 2, "what the thread before has created is there");
-            done_.await();
+            done_.await(1);
             spawners_.close();
             objects.compact();
         } else {
+            opened_.await(1);
             third_ = spawners_[1].emplace(4U);
             require(objects.at(old_).value == 1, "what was erased lives until the compaction");
             require(spawners_[1].erase(old_), "and who erases it, too, can't know");
-            done_.put(third_);
+            done_.pass_to(1);
         }
     }
     void check() override {
@@ -90,8 +91,9 @@ private:
     using base::spawners_;
     using typename base::handle_type;
 
-    turns turn_;
-    mailbox<handle_type> done_;
+    turns opened_;
+    turns handed_over_;
+    turns done_;
     handle_type first_;
     handle_type second_;
     handle_type third_;
@@ -106,6 +108,7 @@ public:
         if (index == 0) {
             objects.compact();
         } else {
+            spawners_ = objects.spawners(1);
             made_ = spawners_[0].emplace(2U);
             require(objects.at(made_).value == 2, "no compaction runs while spawners live");
             require(spawners_[0].erase(old_), "what lives can be erased");
@@ -128,6 +131,7 @@ public:
         if (index == 0) {
             objects.compact();
         } else {
+            spawners_ = objects.spawners(1);
             spawners_.close();
             require(!spawners_[0].try_emplace(2U), "nothing is created after the end");
             require(!spawners_[0].try_reserve_handle(), "nothing is reserved after the end");
@@ -153,6 +157,7 @@ public:
             require(!objects.try_emplace(9U), "nothing is created without a spawner");
             require(!objects.try_reserve_handle(), "nothing is reserved without a spawner");
         } else {
+            spawners_ = objects.spawners(1);
             made_ = spawners_[0].emplace(2U);
             spawners_.close();
             objects.compact();
