@@ -125,8 +125,8 @@ concept capturable_freelist =
 /// What claims of single indices, one after the other, would get: so many freed ones, then so many fresh
 /// ones.
 struct freelist_stock {
-    std::size_t freed = 0;
-    std::size_t fresh = 0;
+    std::size_t freed = 0; ///< freed indices
+    std::size_t fresh = 0; ///< fresh ones
 };
 
 /// A freelist whose next indices can be looked at before they are claimed, so that they can be dealt out.

@@ -90,6 +90,7 @@ class spawner_set {
     using round_type = detail::spawner_round<T, config>;
 
 public:
+    /// A spawner, and what leads from one to the next.
     using value_type = spawner<T, Traits>;
     using iterator = value_type*;
 
