@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <handlepool/detail/base/for_ranges_or_throw.hpp>
+#include <handlepool/detail/base/throw_exception.hpp>
 #include <handlepool/detail/pool/spawner_core.hpp>
 #include <handlepool/detail/pool/spawner_round.hpp>
 #include <handlepool/executor.hpp>
@@ -11,10 +11,12 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <span>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace handlepool {
 
@@ -62,7 +64,8 @@ public:
     /// Its number in the set.
     std::size_t number() const noexcept { return core().number(); }
 
-    /// The objects that it can still create in this frame.
+    /// The objects that it can still create in this frame, as far as slots are concerned. In a stable pool
+    /// its places are those of groups that were dealt out too, and can be fewer where these have few holes.
     /// Progress: wait-free, constant.
     std::size_t room() const noexcept { return core().its_round().left_to(number()); }
 
@@ -108,8 +111,8 @@ public:
     /// Take over the spawners of `other`, which has none then.
     spawner_set(spawner_set&&) noexcept = default;
     spawner_set& operator=(spawner_set&&) noexcept = default;
-    /// Ends them.
-    ~spawner_set() = default;
+    /// Closes them.
+    ~spawner_set() { close(); }
 
     /// How many there are, and each of them.
     std::size_t size() const noexcept { return round_ == nullptr ? 0 : round_->size(); }
@@ -119,15 +122,21 @@ public:
 
     /// Calls `body(spawner)` for each spawner, and returns when all have returned; with an executor at the
     /// same time. The spawners are open still: for another part of the frame. Progress: blocking, with an
-    /// executor. Throws what `body` throws, in an executor's threads the first of it, when all have ended.
+    /// executor. Throws std::bad_alloc before the first call; and what `body` throws: of several errors that
+    /// of the first spawner, when all have been called.
     template <std::invocable<value_type&> Body, executor Executor = inline_executor>
     void for_each(Body&& body, Executor&& executor = Executor()) {
-        detail::for_ranges_or_throw<typename Traits::policy>(executor, size(), 1,
-                                                             [&](std::size_t first, std::size_t last) {
-                                                                 for (std::size_t i = first; i != last; ++i) {
-                                                                     body(spawners_[i]);
-                                                                 }
-                                                             });
+        std::vector<std::exception_ptr> thrown(size());
+        executor.for_ranges(size(), 1, [&](std::size_t first, std::size_t last) noexcept {
+            for (std::size_t i = first; i != last; ++i) {
+                thrown[i] = detail::capture_exception([&] { body(spawners_[i]); });
+            }
+        });
+        for (const std::exception_ptr& each : thrown) {
+            if (each != nullptr) {
+                std::rethrow_exception(each);
+            }
+        }
     }
 
     /// Ends the spawners, which no task uses any more: calls what was deferred, takes back what was not used,

@@ -18,6 +18,8 @@
 #include <cstdint>
 #include <memory>
 #include <random>
+#include <thread>
+#include <utility>
 #include <vector>
 
 namespace handlepool::test {
@@ -112,6 +114,29 @@ TYPED_TEST(spawned_world, goes_on_from_a_snapshot_as_it_would_have) {
             ASSERT_EQ(run.play(frame), expected[frame - 30]) << "seed " << seed << ", frame " << frame;
         }
     }
+}
+
+// Whose claims are saved, too.
+TYPED_TEST(spawned_world, is_saved_in_as_many_bytes_whatever_threads_have_looked) {
+    using frames_type = spawned_frames<TypeParam>;
+    const auto sizes_after = [](int threads) {
+        frames_type run(3, {.threads = 1, .seed = 5}, saved_id);
+        run.play(0);
+        snapshot game;
+        game.add("pool", run.pool());
+        std::vector<std::byte> before;
+        game.save(before);
+        std::vector<std::jthread> lookers;
+        for (int i = 0; i != threads; ++i) {
+            lookers.emplace_back([&] { static_cast<void>(run.pool().access()); });
+        }
+        lookers.clear();
+        std::vector<std::byte> after;
+        game.save(after);
+        return std::pair(before.size(), after.size());
+    };
+    const auto [before, after] = sizes_after(6);
+    EXPECT_EQ(before, after);
 }
 
 TYPED_TEST(spawned_world, is_followed_by_a_replica) {

@@ -485,6 +485,28 @@ TEST(spawner, calls_what_was_deferred_in_the_order_of_the_spawners) {
     EXPECT_EQ(ships.size(), 2);
 }
 
+TEST(spawner, may_be_used_by_what_was_deferred_to_the_end_of_its_set) {
+    pool<int> ships(with_spawners(4));
+    std::size_t calls = 0;
+    {
+        auto spawners = ships.spawners(4);
+        auto& last = spawners[3];
+        auto& first = spawners[0];
+        last.defer([&, &set = spawners] {
+            ++calls;
+            last.emplace(7);
+            first.defer([&] { // whose turn had been
+                ++calls;
+                first.emplace(8);
+            });
+            set.close(); // goes on already
+        });
+    }
+    EXPECT_EQ(calls, 2);
+    ships.compact();
+    EXPECT_THAT(values_of(ships), ElementsAre(8, 7));
+}
+
 TEST(spawner, ends_with_its_set) {
     pool<int> ships(with_spawners(1));
     bool called = false;
@@ -542,6 +564,50 @@ TEST(spawner, refuses_after_its_end) {
 
     auto others = ships.spawners(2); // which the late one has nothing to do with
     EXPECT_EQ(late.at(made), 1);
+}
+
+TEST(spawner, of_a_closed_set_makes_nothing_beside_another_set) {
+    pool<int> ships(with_spawners(16));
+    auto closed = ships.spawners(16);
+    closed.close();
+    auto open = ships.spawners(2);
+    for (const std::size_t number : {1U, 15U}) {
+        EXPECT_EQ(closed[number].room(), 0);
+        EXPECT_EQ(closed[number].try_emplace(1), handle<int>());
+        EXPECT_EQ(closed[number].try_emplace_with([](auto) { return 1; }), handle<int>());
+        EXPECT_EQ(closed[number].try_reserve_handle(), handle<int>());
+        std::vector<handle<int>> made;
+        EXPECT_FALSE(closed[number].try_emplace_n(1, std::back_inserter(made), 1));
+    }
+    open[1].emplace(2);
+    open.close();
+    ships.compact();
+    EXPECT_THAT(values_of(ships), ElementsAre(2));
+}
+
+TEST(spawner, goes_on_where_another_task_throws) {
+    pool<int> ships(with_spawners(8));
+    for (unsigned threads = 0; threads != 4; ++threads) {
+        auto spawners = ships.spawners(8);
+        const auto body = [](auto& spawner) {
+            if (spawner.number() == 2 || spawner.number() == 5) {
+                throw std::runtime_error(std::to_string(spawner.number()));
+            }
+            spawner.emplace(static_cast<int>(spawner.number()));
+        };
+        EXPECT_EQ(message_of<std::runtime_error>([&] {
+                      if (threads == 0) {
+                          spawners.for_each(body);
+                      } else {
+                          thread_executor executor(threads);
+                          spawners.for_each(body, executor);
+                      }
+                  }),
+                  "2");
+        spawners.close();
+        ships.compact();
+        EXPECT_EQ(ships.size(), 6 * (threads + 1));
+    }
 }
 
 TEST(spawner, comes_with_the_set_that_lives) {
@@ -687,6 +753,46 @@ TEST(pool_with_spawners, takes_a_budget_by_the_same_rules) {
     EXPECT_EQ(ships.stats().waiting_removals, 14);
     EXPECT_EQ(ships.compact().removed, 14);
     expect_consistent(ships);
+}
+
+// Also the turns in which shards get a budget.
+TEST(pool_with_spawners, takes_a_budget_whatever_threads_have_looked) {
+    const auto births = [](int threads) {
+        pool<int> ships(with_spawners(4));
+        std::vector<int> born;
+        auto hook = ships.on_birth([&](auto, int& value) { born.push_back(value); });
+        std::vector<std::jthread> lookers;
+        for (int i = 0; i != threads; ++i) {
+            lookers.emplace_back([&] { static_cast<void>(ships.access()); });
+        }
+        lookers.clear();
+        for (int frame = 0; frame != 10; ++frame) {
+            auto spawners = ships.spawners(4);
+            for (auto& spawner : spawners) {
+                spawner.emplace(frame * 10 + static_cast<int>(spawner.number()));
+            }
+            spawners.close();
+            ships.compact_some(2);
+        }
+        ships.compact();
+        return born;
+    };
+    EXPECT_EQ(births(5), births(0));
+}
+
+TEST(pool_with_spawners, deals_out_what_a_compaction_has_claimed_and_not_used) {
+    pool<int> ships({.name = "ships", .capacity = 20'000, .reuse_delay = 0, .spawners = 1});
+    auto births = ships.on_birth([&](auto, int& value) {
+        if (value == 1) {
+            ships.emplace(2);
+        }
+    });
+    auto spawners = ships.spawners(1);
+    spawners[0].emplace(1);
+    spawners.close();
+    ships.compact();
+    spawners = ships.spawners(1);
+    EXPECT_EQ(spawners[0].room(), 19'998);
 }
 
 TEST(pool_with_spawners, is_used_up_like_others) {

@@ -21,7 +21,7 @@ struct allocator_state {
     void take(const slot_allocator<Config>& allocator, const shard_table<typename Config::policy>& shards) {
         claimed.clear();
         claims.clear();
-        for (std::size_t i = 0, last = shards.count(); i != last; ++i) {
+        for (std::size_t i = 0, last = allocator.claiming_shards(); i != last; ++i) {
             const std::span<const std::uint32_t> unused = shards[i].claim.unused();
             claims.push_back(static_cast<std::uint32_t>(unused.size()));
             claimed.insert(claimed.end(), unused.begin(), unused.end());
@@ -50,7 +50,9 @@ struct allocator_state {
             const std::uint32_t* const end = next + (i < claims.size() ? claims[i] : 0);
             if (i < last) {
                 const auto left = static_cast<std::size_t>(end - next);
-                const std::size_t kept = least<std::size_t>(left, Config::policy::claim_size);
+                const std::size_t kept = i < allocator.claiming_shards()
+                                             ? least<std::size_t>(left, Config::policy::claim_size)
+                                             : 0; // a spawner's, which are dealt out anew
                 shards[i].claim.restore({next, kept});
                 next += kept;
             }

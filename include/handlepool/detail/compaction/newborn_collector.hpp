@@ -118,7 +118,7 @@ private:
     template <class Take>
     void divide(const fair_budget& budget, Take take) {
         // All shards first: objects that come while others move wait for the next compaction.
-        const std::size_t shards = parts_.shards.count();
+        const std::size_t shards = parts_.working_shards();
         for (std::size_t i = 0; i != shards; ++i) {
             chain& queue = parts_.shards[i].newborns;
             queue.vacated_before = queue.vacated.load(std::memory_order::relaxed);

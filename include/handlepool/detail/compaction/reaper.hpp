@@ -66,7 +66,7 @@ public:
     void look(const fair_budget& budget = {}) {
         hole_count_ = 0;
         is_watched_ = parts_.watch.is_on(); // nobody begins to watch while the gate is closed
-        const std::size_t shards = parts_.shards.count();
+        const std::size_t shards = parts_.working_shards();
         for (std::size_t i = 0; i != shards; ++i) {
             parts_.removals.look(parts_.shards[i].removals);
         }

@@ -62,6 +62,11 @@ struct pool_state {
     /// The shard in which the calling thread creates and erases, or null. Where there are spawners, that is
     /// the first one, for the thread that has closed the gate alone.
     shard<policy>* mine() noexcept { return geometry.spawners == 0 ? shards.mine() : shard_of_closer(); }
+    /// The first shards, which can have newborns and removals: how many there are must not follow from the
+    /// threads that have used a pool with spawners.
+    std::size_t working_shards() const noexcept {
+        return geometry.spawners == 0 ? shards.count() : shards_before_threads(geometry);
+    }
     /// Whether threads without a shard may end objects too.
     bool all_may_end() const noexcept { return geometry.spawners == 0; }
     /// A spawner's.

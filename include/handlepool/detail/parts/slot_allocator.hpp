@@ -160,7 +160,8 @@ public:
 
     /// To as many spawners as there are weights. While nobody else uses the allocator. Throws std::bad_alloc.
     void open_deal(std::span<const std::uint32_t> weights) {
-        free_.open_deal(weights, geometry_.capacity + retired());
+        // Those that are claimed for what a compaction calls don't make the pool look full.
+        free_.open_deal(weights, geometry_.capacity + retired() + least(held(), geometry_.shard_slack));
     }
     /// How many slots a spawner may still take.
     std::size_t left_to(const shard<policy>& spawner) const noexcept {
@@ -190,6 +191,9 @@ public:
     std::size_t waiting() const noexcept { return free_.list().waiting() + free_.returned().waiting(); }
 
     const typename Config::freelist& list() const noexcept { return free_.list(); }
+
+    /// The first shards, which can hold slots between two frames.
+    std::size_t claiming_shards() const noexcept { return geometry_.spawners == 0 ? shards_.count() : 1; }
 
     /// For captures, while nobody else uses the pool.
     index_allocator<policy, typename Config::freelist>& indices() noexcept { return free_; }
@@ -238,9 +242,7 @@ private:
 
     /// Slots that a shard claims at once.
     std::size_t shard_share() const noexcept {
-        // Where there are spawners, one thread at a time claims.
-        const std::size_t shards = geometry_.spawners == 0 ? shards_.count() : 1;
-        const std::size_t share = claim_share(geometry_.capacity, shards, policy::claim_divisor);
+        const std::size_t share = claim_share(geometry_.capacity, claiming_shards(), policy::claim_divisor);
         return least<std::size_t>(greatest<std::size_t>(share, 1), policy::claim_size);
     }
 

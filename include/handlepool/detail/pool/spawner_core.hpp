@@ -59,22 +59,22 @@ public:
 
     template <class Construct>
     HANDLEPOOL_ALWAYS_INLINE value_type create(Construct&& construct, caller who) {
-        return pool_.create_in(shard_, construct, who);
+        return round_.is_open() ? pool_.create_in(shard_, construct, who) : 0;
     }
     template <class Construct>
     value_type create_with(Construct&& construct, caller who) {
-        return pool_.create_with_in(shard_, construct, who);
+        return round_.is_open() ? pool_.create_with_in(shard_, construct, who) : 0;
     }
     template <class Construct, class Made>
     bool create_many(std::size_t count, Construct construct, Made made, caller who) {
-        return pool_.create_many_in(shard_, count, construct, made, who);
+        return round_.is_open() && pool_.create_many_in(shard_, count, construct, made, who);
     }
     bool has_room_for(std::size_t count) const noexcept { return count <= round_.left_to(number_); }
 
     /// Takes back what it has just created, and nobody has seen.
     void uncreate(value_type handle, caller who) noexcept { pool_.erase_in(&shard_, handle, who); }
 
-    value_type reserve() noexcept { return pool_.reserve_in(shard_); }
+    value_type reserve() noexcept { return round_.is_open() ? pool_.reserve_in(shard_) : 0; }
     template <class Construct>
     fulfill_outcome fulfill(value_type handle, Construct&& construct, caller who) {
         round_.expect_open(number_);

@@ -68,7 +68,7 @@ public:
 
     /// How many objects a spawner can still create.
     std::size_t left_to(std::size_t spawner) const noexcept {
-        return pool_.parts_.allocator.left_to(shard_of(spawner));
+        return !is_open() ? 0 : pool_.parts_.allocator.left_to(shard_of(spawner));
     }
 
     /// Has close() call `function()`: first what the first spawner was given, in that order. One thread at a
@@ -80,12 +80,19 @@ public:
 
     /// No task uses a spawner any more.
     void close() noexcept {
-        if (!is_open()) {
+        if (!is_open() || is_closing_) {
             return;
         }
-        for (auto& calls : calls_) {
-            for (std::size_t i = 0; i != calls.size(); ++i) { // which may defer more
-                calls[i]->run();
+        is_closing_ = true;
+        for (bool any = true; any;) { // what is called may defer more
+            any = false;
+            for (auto& calls : calls_) {
+                for (std::size_t i = 0; i != calls.size(); ++i) {
+                    const std::unique_ptr<call> next = std::move(calls[i]);
+                    next->run();
+                    any = true;
+                }
+                calls.clear();
             }
         }
         pool_.close_spawners(size());
@@ -107,6 +114,7 @@ private:
     pool_type& pool_;
     access_guard<policy> guard_;
     std::vector<std::vector<std::unique_ptr<call>>> calls_;
+    bool is_closing_ = false;
 };
 
 } // namespace handlepool::detail
