@@ -256,8 +256,8 @@ TEST(spawner, reserves_fulfills_and_cancels) {
     EXPECT_FALSE(spawners[1].cancel(never));
     EXPECT_FALSE(spawners[1].try_fulfill(later, 8));
     EXPECT_EQ(message_of<not_reserved>([&] { spawners[1].fulfill(never, 8); }),
-              "pool 'ships': handle #1 generation 1 pool " + std::to_string(ships.id()) +
-                  " is not reserved: reserved and cancelled");
+              "pool 'ships': handle #1 generation " + std::to_string(never.generation()) + " pool " +
+                  std::to_string(ships.id()) + " is not reserved: reserved and cancelled");
     EXPECT_EQ(ships.at(later), 7);
     spawners.close();
     ships.compact();
