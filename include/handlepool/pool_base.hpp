@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <handlepool/access_guard.hpp>
 #include <handlepool/detail/base/least.hpp>
 #include <handlepool/detail/base/range_of.hpp>
 #include <handlepool/detail/memory/pool_geometry.hpp>
@@ -16,12 +15,9 @@
 #include <handlepool/fwd.hpp>
 #include <handlepool/handle.hpp>
 #include <handlepool/object_lookup.hpp>
-#include <handlepool/pinned_object.hpp>
 #include <handlepool/placement.hpp>
 #include <handlepool/pool_entry.hpp>
 #include <handlepool/recorded_life.hpp>
-#include <handlepool/scoped_hook.hpp>
-#include <handlepool/stats.hpp>
 #include <handlepool/traits.hpp>
 
 #include <concepts>
@@ -31,7 +27,6 @@
 #include <string>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 namespace handlepool {
 
@@ -56,7 +51,6 @@ protected:
     /// store is dense, so that objects have positions.
     using config = detail::config_of<Traits>;
     using core_type = typename detail::core_of<T, Traits>::type;
-    using pool_core = detail::pool_impl<T, config>;
     /// Whether it is a view of another pool, and what such a view is made of.
     static constexpr bool is_view =
         detail::core_of<T, Traits>::is_exclusive || detail::core_of<T, Traits>::is_spawner;

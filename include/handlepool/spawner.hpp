@@ -38,17 +38,15 @@ struct spawning : Traits {};
 ///
 /// - One task at a time uses it. It belongs to no thread, and passes from one to another like any object.
 /// - What it creates resolves at once for everybody who knows the handle. Its share of the pool's room was
-/// dealt
-///   out before; when that is used up, it throws spawner_exhausted, whatever the others have left. When a
-///   constructor throws, the handle is spent for this frame.
+///   dealt out before; when that is used up, it throws spawner_exhausted, whatever the others have left.
+///   When a constructor throws, the handle is spent for this frame.
 /// - erase(), extract() and revoke() leave it to the next compaction: until then the object is alive for all.
 ///   They return whether it is, or the handle that it will have, and several tasks may be told so of one
 ///   object. The compaction revokes first; then what the first spawner has asked for ends the object, and of
 ///   one spawner what came first. They throw std::bad_alloc.
 /// - Handles that several tasks know may be asked for at any time, but find a new object when its task has
-/// got
-///   so far: so only the task that has created or reserved a handle asks for it in the same frame. The same
-///   holds for size(), and for cancel() and fulfill() of one handle by two tasks.
+///   got so far: so only the task that has created or reserved a handle asks for it in the same frame. The
+///   same holds for size(), and for cancel() and fulfill() of one handle by two tasks.
 /// - There are no guards, frames and hooks: these are the pool's.
 ///
 /// Creation is wait-free but for claiming places for 64 objects or more, which is lock-free.
@@ -71,9 +69,9 @@ public:
 
     /// Has `function()` called when the spawners end: those that the first spawner was given, in that order,
     /// then those of the next one. For what tasks can't do at the same time, such as adding to a set, a map,
-    /// a hierarchy or a property store. It may use the spawners, and must not throw. Progress: constant, with
-    /// an allocation. Throws spawner_conflict after its end, std::bad_alloc, and what moving the function
-    /// throws.
+    /// a hierarchy or a property store. It may use the spawners, and must not throw.
+    /// Progress: constant, with an allocation.
+    /// Throws spawner_conflict after its end, std::bad_alloc, and what moving the function throws.
     template <std::invocable Function>
     void defer(Function function) {
         core().its_round().expect_open(number());
@@ -121,9 +119,10 @@ public:
     iterator end() noexcept { return begin() + size(); }
 
     /// Calls `body(spawner)` for each spawner, and returns when all have returned; with an executor at the
-    /// same time. The spawners are open still: for another part of the frame. Progress: blocking, with an
-    /// executor. Throws std::bad_alloc before the first call; and what `body` throws: of several errors that
-    /// of the first spawner, when all have been called.
+    /// same time. The spawners are open still: for another part of the frame.
+    /// Progress: blocking, with an executor.
+    /// Throws std::bad_alloc before the first call; and what `body` throws: of several errors that of the
+    /// first spawner, when all have been called.
     template <std::invocable<value_type&> Body, executor Executor = inline_executor>
     void for_each(Body&& body, Executor&& executor = Executor()) {
         std::vector<std::exception_ptr> thrown(size());

@@ -39,8 +39,8 @@ HANDLEPOOL_EXPORT std::string to_string(const rehearsal_difference& difference);
 ///     handlepool::rehearsal twice(past, present, 3); // a world, and a snapshot of the same pools and values
 ///     twice.begin(0);
 ///     for (std::uint64_t frame = 1; frame <= frames; ++frame) {
-///         if (const auto difference = twice.play(frame, [&](std::uint64_t each) { simulate(inputs[each]);
-///         })) {
+///         const auto difference = twice.play(frame, [&](std::uint64_t each) { simulate(each); });
+///         if (difference) {
 ///             std::puts(to_string(*difference).c_str());
 ///         }
 ///     }

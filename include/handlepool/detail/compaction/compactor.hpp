@@ -78,7 +78,6 @@ public:
 
     /// What spawners leave to a compaction.
     deferred_ends<T, Config>& deferred() noexcept { return deferred_; }
-    const deferred_ends<T, Config>& deferred() const noexcept { return deferred_; }
 
     /// What other threads take out of the pool.
     extractions_type& extractions_of_threads() noexcept { return extractions_; }

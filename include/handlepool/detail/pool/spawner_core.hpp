@@ -2,15 +2,12 @@
 #pragma once
 
 #include <handlepool/detail/base/config.hpp>
-#include <handlepool/detail/base/throw_exception.hpp>
 #include <handlepool/detail/pool/pool_impl.hpp>
 #include <handlepool/detail/pool/spawner_round.hpp>
-#include <handlepool/error.hpp>
-#include <handlepool/executor.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
-#include <type_traits>
 #include <utility>
 
 namespace handlepool::detail {

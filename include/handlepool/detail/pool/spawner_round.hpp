@@ -2,12 +2,9 @@
 #pragma once
 
 #include <handlepool/access_guard.hpp>
-#include <handlepool/detail/base/config.hpp>
-#include <handlepool/detail/base/throw_exception.hpp>
 #include <handlepool/detail/pool/pool_impl.hpp>
 #include <handlepool/detail/pool/spawner_refusal.hpp>
 #include <handlepool/detail/recorder/caller.hpp>
-#include <handlepool/error.hpp>
 #include <handlepool/freelist.hpp>
 
 #include <cstddef>
@@ -23,9 +20,8 @@ namespace handlepool::detail {
 /// keeps compactions off until they end.
 ///
 /// ```
-///                guard ──────────────────────────────────┐
-///   compaction ──▶ open: room is dealt out ──▶ tasks ──▶ close: deferred calls, and what is left goes back
-///   ──▶
+///              guard ──────────────────────────────┐
+///   compaction ──▶ room is dealt out ──▶ tasks ──▶ deferred calls, what is left goes back ──▶ compaction
 /// ```
 template <class T, class Config>
 class spawner_round {
@@ -57,7 +53,7 @@ public:
         return pool_.parts_.shard_of_spawner(spawner);
     }
 
-    /// Whether the spawners may be used. Not while they end.
+    /// Whether the spawners may be used: also by what is called when they end.
     bool is_open() const noexcept { return bool(guard_); }
     /// Throws spawner_conflict, unless they may.
     void expect_open(std::size_t spawner) const {
