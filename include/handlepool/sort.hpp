@@ -95,11 +95,12 @@ sort_stats sort_by(pool_base<columns<Cs...>, Traits>& pool, Key key, Executor&& 
 /// whatever its order was; objects that come and go leave a disorder that the next round repairs. A budget
 /// below 2 does nothing, because a move needs a partner.
 ///
-/// Equal objects get the order that they had before the first of the calls, even if each call has a
-/// comparison of its own; objects created since then come after the others. The result tells whether the
-/// store is in order now, equal objects included. The pool remembers an order that it has not reached, in 4
-/// bytes a slot, until it is reached, until sort() finds another one, or until shrink_to_fit() or the end of
-/// all objects; after that, the order in which the objects stand counts.
+/// Equal objects get the order that they had before the first of the calls; objects created since then come
+/// after the others. Where a call has another comparison than the one before, its equal objects get the order
+/// that the one before was to give them, so by name and then by team sorts the names of each team. The result
+/// tells whether the store is in order now, equal objects included. The pool remembers an order that it has
+/// not reached, in 4 bytes a slot, until it is reached, until sort() finds another one, or until
+/// shrink_to_fit() or the end of all objects; after that, the order in which the objects stand counts.
 /// Progress: like sort(), and at least linear. The budget is for moves: each call compares all objects.
 /// Throws what sort() throws.
 template <class T, class Traits, class Compare, executor Executor = inline_executor>

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <optional>
 #include <thread>
+#include <utility>
 
 namespace handlepool::test {
 namespace {
@@ -86,6 +87,27 @@ TEST(slot_history_test, frames_count_over_the_end_of_their_32_bits) {
         EXPECT_EQ(history.frames_since_birth(slot_index{0}, 7, frame + 5), 5U);
         EXPECT_EQ(history.frames_since_death(slot_index{0}, 7, frame + 5), 2U);
     }
+}
+
+TEST(slot_history_test, what_is_taken_back_is_forgotten_from_a_tag_on) {
+    const auto taken_back_to = [](std::uint32_t tag) {
+        history_type history("history", 10, 10);
+        history.born(slot_index{3}, 7, 100);
+        history.died(slot_index{3}, 5, 90);
+        history.take_back(slot_index{3}, tag);
+        return std::pair(history.frames_since_birth(slot_index{3}, 7, 120),
+                         history.frames_since_death(slot_index{3}, 5, 120));
+    };
+    using stamps = std::pair<std::optional<std::uint32_t>, std::optional<std::uint32_t>>;
+    EXPECT_EQ(taken_back_to(8), stamps(20, 30));
+    EXPECT_EQ(taken_back_to(7), stamps(20, 30)) << "it lives again";
+    EXPECT_EQ(taken_back_to(6), stamps(std::nullopt, 30)) << "the other one is dead again";
+    EXPECT_EQ(taken_back_to(5), stamps(std::nullopt, std::nullopt)) << "it lives again";
+    EXPECT_EQ(taken_back_to(0), stamps(std::nullopt, std::nullopt));
+
+    history_type none("history", 0, 0);
+    none.take_back(slot_index{3}, 7);
+    EXPECT_FALSE(none.remembers());
 }
 
 TEST(slot_history_test, discard_forgets_all) {

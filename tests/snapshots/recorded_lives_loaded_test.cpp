@@ -7,6 +7,7 @@
 #include <handlepool/snapshots/replica.hpp>
 #include <handlepool/snapshots/snapshot.hpp>
 #include <handlepool/stable_pool.hpp>
+#include <handlepool/time/capture_ring.hpp>
 #include <handlepool/time/change_log.hpp>
 
 #include <gtest/gtest.h>
@@ -76,6 +77,27 @@ TYPED_TEST(recorded_lives_loaded, are_told_by_who_has_loaded_them) {
     EXPECT_EQ(merged, 1U);
 }
 
+TYPED_TEST(recorded_lives_loaded, have_no_end_in_frames_of_the_world_before) {
+    pool_options options = this->options();
+    options.remember_frames = true;
+    TypeParam pool(options);
+    snapshot saved;
+    saved.add("ships", pool);
+    const auto kept = pool.emplace(1U);
+    std::vector<std::byte> bytes;
+    saved.save(bytes);
+    pool.erase(kept);
+    pool.compact();
+    saved.load(bytes);
+    pool.compact();
+    pool.compact();
+    const auto renamed = pool.revoke(kept);
+    EXPECT_EQ(pool.oldest(2), std::vector{renamed});
+    const auto younger = pool.emplace(2U);
+    pool.compact();
+    EXPECT_EQ(pool.oldest(2), (std::vector{renamed, younger}));
+}
+
 TYPED_TEST(recorded_lives_loaded, of_a_replica_are_told_by_who_applies) {
     std::vector<std::byte> whole;
     std::vector<std::byte> delta;
@@ -115,6 +137,63 @@ TYPED_TEST(recorded_lives_loaded, of_a_replica_are_told_by_who_applies) {
     EXPECT_EQ(this->beginning_of(pool, born), "loaded in applier");
     EXPECT_EQ(this->end_of(pool, revoked), "revoked in applier");
     EXPECT_EQ(this->beginning_of(pool, renewed), "given this handle in applier");
+}
+
+// In as many lives as are recorded of a slot, so that what a course of events has left would be found.
+TYPED_TEST(recorded_lives_loaded, of_a_replica_have_no_end_that_its_origin_has_taken_back) {
+    std::vector<std::byte> whole;
+    std::vector<std::vector<std::byte>> deltas;
+    std::vector<typename TypeParam::handle_type> alive;
+    {
+        TypeParam origin(this->options());
+        change_log<TypeParam> log(origin);
+        capture_ring<TypeParam> ring(log, {.frames = 16});
+        delta_recorder recorder;
+        recorder.add("ships", log);
+        snapshot saved;
+        saved.add("ships", origin);
+        alive = {origin.emplace(1U), origin.emplace(2U)};
+        saved.save(whole);
+        recorder.begin(1);
+        ring.capture(1);
+        const auto tell = [&] {
+            origin.compact();
+            recorder.append(deltas.size() + 2, deltas.emplace_back());
+        };
+        std::vector<typename TypeParam::handle_type> undone = alive;
+        for (int life = 0; life != 3; ++life) {
+            for (const auto handle : undone) {
+                origin.erase(handle);
+            }
+            tell();
+            undone = {origin.emplace(3U), origin.emplace(4U), origin.emplace(5U)};
+            tell();
+        }
+        origin.erase(undone.front()); // so that one of those that come back finds no other in its slot
+        tell();
+        ring.restore(1);
+        tell();
+    }
+    pool_options options = this->options();
+    options.record_lives = 4;
+    TypeParam pool(options);
+    replica follower;
+    follower.add("ships", pool);
+    follower.load(whole, 1);
+    for (const std::vector<std::byte>& each : deltas) {
+        follower.apply(each);
+    }
+    // The origin has failed, and the pool goes on by itself.
+    alive.push_back(pool.emplace(6U));
+    ASSERT_EQ(alive.back().index(), 2U) << "a slot that was taken out of service, too";
+    for (auto handle : alive) {
+        for (int life = 0; life != 4; ++life) {
+            EXPECT_NE(this->beginning_of(pool, handle), "nothing");
+            const auto end = pool.life_of(handle).end;
+            EXPECT_TRUE(!end || end->is_undone) << pool.describe(handle);
+            handle = pool.revoke(handle);
+        }
+    }
 }
 
 } // namespace

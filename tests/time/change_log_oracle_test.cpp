@@ -166,7 +166,7 @@ protected:
         EXPECT_TRUE(std::ranges::is_permutation(record.renamed, expected.renamed));
         const std::uint64_t ended = pool_.stats().destroyed;
         EXPECT_EQ(record.never_seen, ended - std::exchange(ended_, ended) - expected.destroyed.size());
-        EXPECT_LE(record.reordered, std::exchange(sorted_, false));
+        EXPECT_EQ(record.reordered, std::exchange(sorted_, false));
         // Positions.
         std::set<std::size_t> uploaded;
         const auto ranges = log_.upload_ranges(frames_ - 1);

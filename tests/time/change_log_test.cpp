@@ -712,21 +712,62 @@ TEST(change_log_threads, mark_and_revoke_while_another_compacts) {
     EXPECT_LE(edited, edits.load());
 }
 
-TEST(change_log, says_of_a_frame_that_some_were_sorted_whoever_moved_last) {
-    pool<int> numbers({.name = "numbers", .capacity = 100});
-    for (int i = 0; i != 10; ++i) {
-        numbers.emplace(i);
+class sorted_frame : public testing::Test {
+protected:
+    using record = change_log<pool<int>>::record_type;
+
+    void swap_last_two() {
+        sort(numbers, [](int one, int other) { return place_of(one) < place_of(other); });
     }
-    numbers.compact();
-    change_log log(numbers);
-    sort(numbers,
-         [](int one, int other) { return (one < 2 ? 1 - one : one) < (other < 2 ? 1 - other : other); });
+    static int place_of(int number) { return number < 8 ? number : 17 - number; }
+    record told() {
+        numbers.compact();
+        const auto frames = log.changes_since(0);
+        EXPECT_EQ(frames->size(), 1U);
+        return frames->front();
+    }
+
+    pool<int> numbers{{.name = "numbers", .capacity = 100}};
+    change_log<pool<int>> log{[this]() -> pool<int>& {
+        for (int i = 0; i != 10; ++i) {
+            numbers.emplace(i);
+        }
+        numbers.compact();
+        return numbers;
+    }()};
+};
+
+TEST_F(sorted_frame, is_told_whoever_moved_last) {
+    swap_last_two();
     numbers.erase(numbers.handle_at(5));
-    numbers.compact();
-    const auto frames = log.changes_since(0);
-    ASSERT_EQ(frames->size(), 1U);
-    EXPECT_EQ(frames->front().moved.size(), 3U);
-    EXPECT_TRUE(frames->front().reordered);
+    const record frame = told();
+    EXPECT_EQ(frame.moved.size(), 2U);
+    EXPECT_TRUE(frame.reordered);
+}
+
+TEST_F(sorted_frame, is_told_if_those_that_it_moved_are_elsewhere_now) {
+    swap_last_two();
+    numbers.erase(numbers.handle_at(0));
+    numbers.erase(numbers.handle_at(1));
+    const record frame = told();
+    EXPECT_EQ(frame.moved.size(), 2U) << "to where the others were";
+    EXPECT_TRUE(frame.reordered);
+}
+
+TEST_F(sorted_frame, is_told_if_nothing_is_elsewhere_in_the_end) {
+    swap_last_two();
+    sort(numbers, std::less<int>());
+    const record frame = told();
+    EXPECT_TRUE(frame.moved.empty());
+    EXPECT_TRUE(frame.reordered);
+}
+
+TEST_F(sorted_frame, is_none_if_the_sort_moves_nothing) {
+    sort(numbers, std::less<int>());
+    numbers.erase(numbers.handle_at(5));
+    const record frame = told();
+    EXPECT_EQ(frame.moved.size(), 1U);
+    EXPECT_FALSE(frame.reordered);
 }
 
 } // namespace

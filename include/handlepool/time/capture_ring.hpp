@@ -599,7 +599,7 @@ private:
         });
         slots_.for_each_looked_at([&](detail::slot_index slot) {
             slots_.restore(parts.table, slot, fresh_tag_);
-            parts.lives.take_back(slot, layout::generation_of(slots_.captured(slot).tag));
+            cut.take_back_lives(slot, slots_.captured(slot).tag);
         });
         then.allocator.restore(parts.allocator, parts.shards, journal_);
         cut.set_turn(then.turn);

@@ -81,7 +81,7 @@ struct frame_record {
     std::size_t size = 0;
     bool cleared = false;   ///< there were objects, and none of them is left
     bool reset = false;     ///< reset() was called
-    bool reordered = false; ///< of `moved`, some by a sort
+    bool reordered = false; ///< a sort has moved objects, wherever they are now
 
     /// Whether the frame changed nothing.
     bool empty() const noexcept {

@@ -171,6 +171,7 @@ public:
         parts_.lives.next_frame();
     }
 
+    slot_history<policy>& history() noexcept { return history_; }
     const slot_history<policy>& history() const noexcept { return history_; }
 
     /// Objects that left the nursery, destroyed there or moved.

@@ -339,6 +339,7 @@ private:
             }
             objects_.put_in(parts, i, where);
             parts.table.restore(slot_index{slot}, {.tag = tag_of(slot), .where = where});
+            cut_->take_back_lives(slot_index{slot}, tag_of(slot)); // if the origin has gone back
             parts.lives.began(slot_index{slot}, layout::generation_of(tag_of(slot)), life_event::loaded, who);
             note_put_in(parts, slot, where);
         }
@@ -418,12 +419,13 @@ private:
         }
         for (std::uint32_t slot = image_.in_service(); slot < slots_before_; ++slot) {
             parts.table.restore(slot_index{slot}, {.tag = {}, .where = location::nowhere});
+            cut_->take_back_lives(slot_index{slot}, {});
         }
     }
     void write_slot(parts_type& parts, std::uint32_t slot) noexcept {
         const slot_index which{slot};
         const tag_type tag = tag_of(slot);
-        parts.lives.take_back(which, layout::generation_of(tag)); // if the origin has gone back
+        cut_->take_back_lives(which, tag); // if the origin has gone back
         if (image_.has_object(slot)) {
             if (parts.table.tag_relaxed(which) != tag) {
                 const location where = parts.table.location_of(which);

@@ -27,7 +27,8 @@ class pool_cut {
 
 public:
     using parts_type = pool_state<T, Config>;
-    using value_type = typename Config::layout::value_type;
+    using layout = typename Config::layout;
+    using value_type = typename layout::value_type;
 
     /// Throws compaction_conflict, too_many_threads and foreign_module.
     explicit pool_cut(pool_type& pool)
@@ -49,7 +50,7 @@ public:
     pool_cut& operator=(const pool_cut&) = delete;
 
     /// Another one when the pool was reset.
-    static typename Config::layout::tag_type fresh_tag_of(const pool_type& pool) noexcept {
+    static typename layout::tag_type fresh_tag_of(const pool_type& pool) noexcept {
         return pool.parts_.fresh_tag;
     }
     /// What the pool is made of, for a look while nobody uses it.
@@ -120,6 +121,17 @@ public:
         add(mine_.closed, left);
     }
 
+    /// What is remembered of a slot that has this tag again is undone from there on.
+    void take_back_lives(slot_index slot, typename layout::tag_type tag) noexcept {
+        parts().lives.take_back(slot, layout::generation_of(tag));
+        pool_.compactor_.history().take_back(slot, tag);
+    }
+    /// What is remembered of all slots was another pool's.
+    void forget_lives() noexcept {
+        parts().lives.reset();
+        pool_.compactor_.history().reset();
+    }
+
     /// Which shard comes first in the next compaction with a budget.
     std::uint64_t turn() const noexcept { return pool_.compactor_.turn(); }
     void set_turn(std::uint64_t turn) noexcept { pool_.compactor_.set_turn(turn); }
@@ -130,7 +142,7 @@ public:
     /// another hook may have given it another handle.
     void report_birth(slot_index slot) {
         const auto tag = parts().table.tag_relaxed(slot);
-        if (Config::layout::is_alive(tag)) {
+        if (layout::is_alive(tag)) {
             pool_.compactor_.report_birth(parts().table.handle_of(slot, tag),
                                           parts().objects.at(parts().table.location_of(slot)));
         }

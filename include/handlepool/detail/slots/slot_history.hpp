@@ -68,6 +68,20 @@ public:
         return tag_of(death) == tag ? std::optional(frames_since(death, now)) : std::nullopt;
     }
 
+    /// A restore: the slot has this tag again, and what came to lives from there on is undone. Only while
+    /// nobody else uses the pool.
+    void take_back(slot_index slot, std::uint32_t tag) noexcept {
+        if (remembers()) {
+            life& one = (*lives_)[raw(slot)];
+            if (tag_of(one.birth.load(std::memory_order::relaxed)) > tag) {
+                one.birth.store(0, std::memory_order::relaxed);
+            }
+            if (tag_of(one.death.load(std::memory_order::relaxed)) >= tag) {
+                one.death.store(0, std::memory_order::relaxed);
+            }
+        }
+    }
+
     void reset() noexcept {
         if (remembers()) {
             lives_->discard();

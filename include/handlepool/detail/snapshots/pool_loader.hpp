@@ -73,7 +73,7 @@ public:
         parts.fresh_tag = layout::make_tag(pool.id, pool.fresh_generation);
         cut.count_reserved(pool.reserved.size(), cut.reserved());
         cut.count_objects(pool.owners.size(), 0);
-        parts.lives.reset();
+        cut.forget_lives();
         restore_slots(parts, pool, in_service);
         if constexpr (placement::stable) {
             parts.newborns.destroy_kept(parts.objects);

@@ -278,7 +278,6 @@ private:
             each.handle = Handle::from_value(renamed(parts, notes, each.handle.value(), each.to, record));
             owners_[each.to] = each.handle.value();
             written.insert(each.to);
-            record.reordered |= notes.moved.contains(each.to);
         }
         finish(notes, record);
         edited_.for_each([&](std::size_t position) {
@@ -332,6 +331,7 @@ private:
         record.size = told_count_;
         record.never_seen = notes.ended_count - record.destroyed.size();
         record.reset = notes.reset;
+        record.reordered = !notes.moved.empty();
         std::sort(record.renamed.begin(), record.renamed.end(),
                   [](const auto& one, const auto& other) { return one.position < other.position; });
     }
