@@ -5,10 +5,12 @@
 // replaced, so that the numbers stay about the same. The frames run on all processors: any task creates and
 // erases objects as it goes, and the compaction at the end of a frame tidies up.
 
+#include "asteroids/hash.hpp"
 #include "asteroids/inspection.hpp"
 #include "asteroids/options.hpp"
 #include "asteroids/picture.hpp"
 #include "asteroids/report.hpp"
+#include "asteroids/tasks.hpp"
 #include "asteroids/world.hpp"
 #include "asteroids/world_in_folder.hpp"
 #include "require.hpp"
@@ -17,10 +19,12 @@
 #include <handlepool/timeline.hpp>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 #include <support/files/output_file.hpp>
 #include <support/progress_bar.hpp>
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 
 namespace {
@@ -29,7 +33,14 @@ using namespace asteroids;
 using examples::require;
 
 void simulate(const options& chosen) {
-    world space(chosen.entities, chosen.seed, chosen.inspect ? 2 : 0);
+    world space(chosen.entities, chosen.seed, chosen.inspect ? 2 : 0,
+                chosen.deterministic ? deterministic_tasks::parts : 0);
+    std::unique_ptr<tasks> all;
+    if (chosen.deterministic) {
+        all = std::make_unique<deterministic_tasks>(space);
+    } else {
+        all = std::make_unique<tasks_as_they_come>(space);
+    }
     std::optional<world_in_folder> kept;
     if (!chosen.world.empty()) {
         kept.emplace(space, chosen.world, chosen.snapshot_every);
@@ -44,9 +55,9 @@ void simulate(const options& chosen) {
     handlepool::frame_graph frame(space.pools);
     if (kept) {
         kept->begin();
-        space.add_tasks(frame, kept->add_task(frame));
+        all->add_to(frame, kept->add_task(frame));
     } else {
-        space.add_tasks(frame, frame.compaction());
+        all->add_to(frame, frame.compaction());
     }
     frame.record(chosen.trace.empty() ? nullptr : &records);
 
@@ -76,9 +87,13 @@ void simulate(const options& chosen) {
         results.add_costs(kept->finish());
     }
 
-    results.print(space.pools.stats(), {{"hits", space.hits + space.hits_of_lost_ships},
-                                        {"hits_of_lost_ships", space.hits_of_lost_ships.load()},
-                                        {"fingerprint", fmt::format("{:016x}", space.fingerprint)}});
+    nlohmann::ordered_json outcome = {{"hits", space.hits + space.hits_of_lost_ships},
+                                      {"hits_of_lost_ships", space.hits_of_lost_ships.load()},
+                                      {"fingerprint", fmt::format("{:016x}", space.fingerprint)}};
+    if (chosen.deterministic) {
+        outcome["hash"] = fmt::format("{:016x}", hash_of(space));
+    }
+    results.print(space.pools.stats(), outcome);
     if (!chosen.picture.empty()) {
         handlepool::support::output_file("--picture", chosen.picture).write(draw(space).text());
     }

@@ -3,7 +3,8 @@
 # usage: ci/tools/cross_packages.sh PLATFORM
 #
 # Makes the packages that a cross build of handlepool finds, in build/PLATFORM-packages: those that are headers alone, as
-# Debian has them for this machine, and GoogleTest, compiled from Debian's sources. Does nothing when they are there.
+# Debian has them for this machine, GoogleTest, compiled from Debian's sources, and for ARM64 oneTBB, as Debian has it for that. Does
+# nothing when they are there.
 #
 #   PLATFORM  windows or arm64
 #
@@ -45,6 +46,20 @@ if(PACKAGE_FIND_VERSION VERSION_LESS_EQUAL PACKAGE_VERSION)
     set(PACKAGE_VERSION_COMPATIBLE TRUE)
 endif()
 TEXT
+
+if [ "$platform" = arm64 ]; then
+    # With lists and downloads of its own, so that this machine's packages stay what they are.
+    apt=(apt-get -o APT::Architecture=arm64 -o APT::Architectures=arm64 -o "Dir::State::lists=$work/apt/lists" -o "Dir::Cache=$work/apt"
+        -o APT::Sandbox::User=root -qq)
+    mkdir -p "$work/apt/lists/partial" "$work/apt/archives/partial"
+    "${apt[@]}" update
+    (cd "$work/apt" && "${apt[@]}" download libtbb12 libtbb-dev libtbbmalloc2 libtbbbind-2-5)
+    for package in "$work"/apt/*.deb; do
+        dpkg -x "$package" "$work/apt/root"
+    done
+    cp -r "$work"/apt/root/usr/{include,lib} "$work/"
+    rm -rf "$work/apt"
+fi
 
 cmake -S /usr/src/googletest -B "$work/googletest" -G Ninja --toolchain "$PWD/cmake/toolchains/$toolchain.cmake" \
     -D CMAKE_BUILD_TYPE=Release -D CMAKE_INSTALL_PREFIX="$work" -D CMAKE_INSTALL_LIBDIR=lib >/dev/null

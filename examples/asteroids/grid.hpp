@@ -56,13 +56,15 @@ public:
         });
     }
 
-    /// The nearest object, or null when none is nearer than a cell; some are found from farther away.
+    /// The nearest object, of two the one with the lower number; or null when none is nearer than a cell.
+    /// Some are found from farther away.
     const T* find_nearest(vector2 place) const {
         const T* found = nullptr;
         float nearest = std::numeric_limits<float>::max();
         visit_near(place, [&](const entry& each) {
             const float distance = length(each.position - place);
-            if (distance < nearest) {
+            if (distance < nearest ||
+                (distance == nearest && found != nullptr && each.object->number < found->number)) {
                 nearest = distance;
                 found = each.object;
             }

@@ -27,6 +27,7 @@ struct options {
     std::string trace;
     std::string world;
     std::uint64_t snapshot_every = 100;
+    bool deterministic = false;
     bool inspect = false;
     bool json = false;
 };
@@ -62,6 +63,9 @@ inline void add_options(CLI::App& app, options& chosen) {
            "Frames from a snapshot of the world to the next; between them a journal has their changes")
         ->needs(folder)
         ->check(CLI::Range(1, 1'000'000));
+    app.add_flag(
+        "--deterministic", chosen.deterministic,
+        "The same handles and orders each time, too, with any number of threads; prints a hash of all");
     auto* const json = app.add_flag("--json", chosen.json, "Print the results as JSON");
     app.add_flag(
            "--inspect", chosen.inspect,
@@ -72,6 +76,7 @@ inline void add_options(CLI::App& app, options& chosen) {
         "Example:\n"
         "  asteroids --entities 100000 --frames 500 --threads 2 --picture space.svg --trace trace.json\n"
         "  asteroids --frames 100000 --world space   # again and again, however it ends\n"
+        "  asteroids --frames 1000 --deterministic   # the same hash with any --threads, on any machine\n"
         "  asteroids --frames 100000 --inspect       # open the address that it prints; Ctrl-C ends it");
 }
 

@@ -9,7 +9,6 @@
 #include <handlepool/pool.hpp>
 #include <handlepool/service.hpp>
 #include <handlepool/tbb/for_each.hpp>
-#include <handlepool/tbb/frame_graph.hpp>
 
 #include <atomic>
 #include <bit>
@@ -70,59 +69,17 @@ constexpr int frames_to_fade = 20;
 // ---- What happens to them
 
 struct world {
-    // Without objects. Of each slot's last lives so many are recorded.
-    world(std::size_t objects, std::uint64_t random_seed, std::size_t recorded_lives = 0)
-        : entities(objects), seed(random_seed), lives(recorded_lives) {}
+    // Without objects. Of each slot's last lives so many are recorded. With spawners these alone create and
+    // erase, so many at the same time.
+    world(std::size_t objects, std::uint64_t random_seed, std::size_t recorded_lives = 0,
+          std::size_t spawners = 0)
+        : entities(objects), seed(random_seed), lives(recorded_lives), tasks(spawners) {}
 
     void add_first_objects() {
         auto alone = pools.exclusive_access(); // one thread loads
         replace_rocks(alone.view_of(rocks));
         replace_ships(alone.view_of(ships));
         pool_time.take(); // of the first objects: not part of a frame
-    }
-
-    // The pools would not mind any order. In this one, objects are counted and aimed at before the first is
-    // erased, which makes the outcome independent of the number of threads. When all has been simulated,
-    // `next` runs, which is the compaction, or comes before it.
-    void add_tasks(handlepool::frame_graph& frame, handlepool::frame_graph::node& next) {
-        // Nobody else uses the pool of these two while they run.
-        auto& replace_rocks = frame.add_exclusive_task("replace rocks", rocks,
-                                                       [this](auto& alone) { this->replace_rocks(alone); });
-        auto& replace_ships = frame.add_exclusive_task("replace ships", ships,
-                                                       [this](auto& alone) { this->replace_ships(alone); });
-        auto& move_rocks = frame.add_task("move rocks", [this] {
-            handlepool::for_each(rocks, [&](rock& one) { move(one); });
-            rock_grid.rebuild(rocks);
-        });
-        auto& aim_ships = frame.add_task("aim ships", [this] { this->aim_ships(); });
-        auto& fly_ships = frame.add_task("fly ships", [this] { this->fly_ships(); });
-        auto& fly_projectiles = frame.add_task("fly projectiles", [this] { this->fly_projectiles(); });
-        auto& fade_debris = frame.add_task("fade debris", [this] {
-            handlepool::for_each_with_handle(dust, [&](handlepool::handle<debris> self, debris& one) {
-                move(one);
-                if (--one.frames_left == 0) {
-                    erase(dust, self);
-                }
-            });
-        });
-        auto& check = frame.add_task("check", [this] {
-            this->check();
-            ++frames;
-        });
-
-        using tbb::flow::make_edge;
-        make_edge(frame.start(), replace_rocks);
-        make_edge(replace_rocks, replace_ships);
-        make_edge(replace_rocks, move_rocks);
-        make_edge(frame.start(), fade_debris);
-        make_edge(move_rocks, aim_ships);
-        make_edge(replace_ships, aim_ships);
-        make_edge(aim_ships, fly_ships);
-        make_edge(aim_ships, fly_projectiles);
-        make_edge(fly_ships, next);
-        make_edge(fly_projectiles, next);
-        make_edge(fade_debris, next);
-        make_edge(frame.compaction(), check);
     }
 
     void replace_rocks(handlepool::exclusive_pool<rock>& alone) {
@@ -144,79 +101,88 @@ struct world {
                 .velocity = direction(derive(number, 1)) * speed};
     }
 
-    void aim_ships() {
-        handlepool::for_each_with_handle(ships, [&](handlepool::handle<ship> self, ship& one) {
-            if (--one.frames_to_next_shot > 0) {
-                return;
-            }
-            const rock* const last = rocks.find(one.target.to);
-            const rock* const target = last != nullptr ? last : rock_grid.find_nearest(one.position);
-            if (target == nullptr) {
-                return;
-            }
-            one.target = {rocks.handle_of(*target), target->number};
-            one.frames_to_next_shot = frames_between_shots;
-            const body shot = {.number = derive(one.number, frames),
-                               .position = one.position,
-                               .velocity = with_length(target->position - one.position, projectile_speed)};
-            const auto timed = pool_time.measure();
-            projectiles.insert({shot, frames_in_flight, {self, one.number}});
-        });
+    // What follows does one task's part, with what creates and erases: a pool, or a spawner of it.
+
+    template <class Projectiles>
+    void aim(handlepool::handle<ship> self, ship& one, Projectiles& shots) {
+        if (--one.frames_to_next_shot > 0) {
+            return;
+        }
+        const rock* const last = rocks.find(one.target.to);
+        const rock* const target = last != nullptr ? last : rock_grid.find_nearest(one.position);
+        if (target == nullptr) {
+            return;
+        }
+        one.target = {rocks.handle_of(*target), target->number};
+        one.frames_to_next_shot = frames_between_shots;
+        const body shot = {.number = derive(one.number, frames),
+                           .position = one.position,
+                           .velocity = with_length(target->position - one.position, projectile_speed)};
+        const auto timed = pool_time.measure();
+        shots.insert({shot, frames_in_flight, {self, one.number}});
     }
 
-    void fly_ships() {
-        handlepool::for_each_with_handle(ships, [&](handlepool::handle<ship> self, ship& one) {
-            move(one);
-            if (break_rocks(one.position, ship_radius)) {
-                erase(ships, self);
+    template <class Ships, class Hit>
+    void fly(handlepool::handle<ship> self, ship& one, Ships& own, const Hit& hit) {
+        move(one);
+        if (break_rocks(one.position, ship_radius, hit)) {
+            erase(own, self);
+        }
+    }
+
+    template <class Projectiles, class Hit>
+    void fly(handlepool::handle<projectile> self, projectile& one, Projectiles& own, const Hit& hit) {
+        move(one);
+        const bool any = break_rocks(one.position, 0, hit);
+        if (any) { // the ship may have crashed long ago, or just now in another task
+            ++(ships.contains(one.shooter.to) ? hits : hits_of_lost_ships);
+        }
+        if (--one.frames_left == 0 || any) {
+            erase(own, self);
+        }
+    }
+
+    template <class Debris>
+    void fade(handlepool::handle<debris> self, debris& one, Debris& own) {
+        move(one);
+        if (--one.frames_left == 0) {
+            erase(own, self);
+        }
+    }
+
+    /// One that was erased, and can be read until the compaction.
+    template <class Rocks, class Debris>
+    void split(const rock& whole, Rocks& pieces, Debris& ashes) {
+        ++rocks_split;
+        for (std::uint64_t piece = 0; piece != 2; ++piece) {
+            rock part = whole;
+            part.number = derive(whole.number, piece);
+            part.velocity = direction(part.number) * 0.6F;
+            part.radius /= 2;
+            if (part.radius >= smallest_rock) {
+                pieces.insert(part);
+            } else {
+                ashes.insert({part, frames_to_fade});
             }
-        });
+        }
     }
 
-    void fly_projectiles() {
-        handlepool::for_each_with_handle(
-            projectiles, [&](handlepool::handle<projectile> self, projectile& one) {
-                move(one);
-                const bool hit = break_rocks(one.position, 0);
-                if (hit) { // the ship may have crashed long ago, or just now in another task
-                    ++(ships.contains(one.shooter.to) ? hits : hits_of_lost_ships);
-                }
-                if (--one.frames_left == 0 || hit) {
-                    erase(projectiles, self);
-                }
-            });
-    }
-
-    // Returns whether there were rocks within the radius. Of all that hit a rock in this frame, in any task
-    // and thread, one erases it, and that one splits it; the object can be read until the compaction.
-    bool break_rocks(vector2 place, float radius) {
+    /// Calls `hit(handle, rock)` for those within the radius. Returns whether there were any.
+    template <class Hit>
+    bool break_rocks(vector2 place, float radius, const Hit& hit) {
         bool any = false;
-        rock_grid.visit_touching(place, radius, [&](handlepool::handle<rock> hit, const rock& whole) {
+        rock_grid.visit_touching(place, radius, [&](handlepool::handle<rock> which, const rock& whole) {
             any = true;
             const auto timed = pool_time.measure();
-            if (!rocks.erase(hit)) {
-                return;
-            }
-            ++rocks_split;
-            for (std::uint64_t piece = 0; piece != 2; ++piece) {
-                rock part = whole;
-                part.number = derive(whole.number, piece);
-                part.velocity = direction(part.number) * 0.6F;
-                part.radius /= 2;
-                if (part.radius >= smallest_rock) {
-                    rocks.insert(part);
-                } else {
-                    dust.insert({part, frames_to_fade});
-                }
-            }
+            hit(which, whole);
         });
         return any;
     }
 
     void move(body& one) const { one.position = wrapped(one.position + one.velocity, side); }
 
-    template <class T>
-    void erase(handlepool::pool<T>& where, handlepool::handle<T> self) {
+    template <class Objects, class Handle>
+    void erase(Objects& where, Handle self) {
         const auto timed = pool_time.measure();
         examples::require(where.erase(self), "{}: one was erased already", where.name());
     }
@@ -253,6 +219,7 @@ struct world {
     std::size_t entities;
     std::uint64_t seed;
     std::size_t lives;
+    std::size_t tasks;
     std::uint64_t frames = 0; // that have ended
     std::uint64_t replaced = 0;
     float side = 20 * std::sqrt(static_cast<float>(entities)); // of the square that the world is
@@ -260,13 +227,13 @@ struct world {
     // The ids are in all handles, so they are the same in each process that goes on with this world.
     handlepool::service pools;
     handlepool::pool<rock>& rocks = pools.add<handlepool::pool<rock>>(
-        "rocks", {.capacity = 4 * entities, .record_lives = lives, .pool_id = 1});
+        "rocks", {.capacity = 4 * entities, .record_lives = lives, .spawners = tasks, .pool_id = 1});
     handlepool::pool<ship>& ships = pools.add<handlepool::pool<ship>>(
-        "ships", {.capacity = entities, .record_lives = lives, .pool_id = 2});
+        "ships", {.capacity = entities, .record_lives = lives, .spawners = tasks, .pool_id = 2});
     handlepool::pool<projectile>& projectiles = pools.add<handlepool::pool<projectile>>(
-        "projectiles", {.capacity = 4 * entities, .record_lives = lives, .pool_id = 3});
+        "projectiles", {.capacity = 4 * entities, .record_lives = lives, .spawners = tasks, .pool_id = 3});
     handlepool::pool<debris>& dust = pools.add<handlepool::pool<debris>>(
-        "debris", {.capacity = 4 * entities, .record_lives = lives, .pool_id = 4});
+        "debris", {.capacity = 4 * entities, .record_lives = lives, .spawners = tasks, .pool_id = 4});
 
     grid<rock> rock_grid{side, 20};
     stopwatch pool_time; // of emplace and erase

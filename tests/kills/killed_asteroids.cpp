@@ -12,6 +12,7 @@
 #include <handlepool/tbb/frame_graph.hpp>
 
 #include <CLI/CLI.hpp>
+#include <examples/asteroids/tasks.hpp>
 #include <examples/asteroids/world.hpp>
 #include <examples/asteroids/world_in_folder.hpp>
 #include <examples/require.hpp>
@@ -69,7 +70,8 @@ void live_on_threads(const options& chosen) {
     if (kept) {
         kept->begin();
     }
-    space.add_tasks(frame, kept ? kept->add_task(frame) : frame.compaction());
+    asteroids::tasks_as_they_come tasks(space);
+    tasks.add_to(frame, kept ? kept->add_task(frame) : frame.compaction());
     const auto end_frame = [&](const handlepool::frame_report&) {
         watching.say_frame();
         if (kept) {
