@@ -226,7 +226,7 @@ TEST(compare_snapshots, finds_objects_that_only_one_has) {
               lines({"fleet #3 generation 1, object: is there / is not there",
                      "fleet #4 generation 1, object: is not there / is there",
                      "fleet, slots in service: 4 / 5", "fleet, slots that wait, number 1: none / 3",
-                     "fleet, turn of compactions with a budget: 3 / 4"}));
+                     "fleet, turn of compactions with a budget: 1 / 2"}));
 }
 
 TEST(compare_snapshots, finds_another_order) {
@@ -244,7 +244,7 @@ TEST(compare_snapshots, finds_what_decides_on_the_next_handles) {
                   (void)world.field.reserve_handle();
               }),
               lines({"fleet, slots in service: 4 / 5", "fleet, slots that wait, number 1: none / 4",
-                     "fleet, turn of compactions with a budget: 3 / 4", "field, slots in service: 4 / 5",
+                     "fleet, turn of compactions with a budget: 1 / 2", "field, slots in service: 4 / 5",
                      "field, slots that are reserved, number 0: none / 4"}));
 }
 

@@ -284,15 +284,4 @@ private:
     std::vector<std::byte> kept_;
 };
 
-/// A snapshot that is saved after a delta has counted a frame more, which decides how the next compaction
-/// with a budget goes on.
-inline std::vector<std::byte> a_frame_earlier(std::vector<std::byte> saved) {
-    constexpr std::size_t payload = 16 + 32 + 8; // of the pool's block, which is the first one
-    constexpr std::size_t turns = payload + 48;
-    put(saved, turns, detail::from_little_endian<std::uint64_t>(saved.data() + turns) - 1);
-    const auto size = static_cast<std::size_t>(detail::from_little_endian<std::uint64_t>(saved.data() + 16));
-    put_hash(saved, payload + size + (8 - size % 8) % 8, std::span(saved).subspan(payload, size));
-    return saved;
-}
-
 } // namespace handlepool::test

@@ -78,15 +78,18 @@ public:
         return any;
     }
 
-    /// Ends a frame with nothing left to be done. Throws compaction_conflict if something is left again and
-    /// again.
+    /// Ends a frame with nothing left to be done, which is none of those in which shards take turns: else
+    /// compactions with a budget would depend on whether somebody has looked. Throws compaction_conflict if
+    /// something is left again and again.
     void compact() {
         inline_executor executor;
+        const std::uint64_t turn = this->turn();
         bool idle = false;
         for (int i = 0; i != most_compactions && !idle; ++i) { // hooks may have created and erased
             pool_.compactor_.run(executor);
             idle = pool_.compactor_.idle();
         }
+        set_turn(turn);
         pool_.end_frame();
         if (!idle) {
             throw_exception(compaction_conflict(
