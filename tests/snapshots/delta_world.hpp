@@ -11,8 +11,6 @@
 #include <handlepool/time/capture_ring.hpp>
 #include <handlepool/time/change_log.hpp>
 
-#include <tests/snapshots/made_snapshot.hpp>
-
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
