@@ -15,6 +15,7 @@
 #include <handlepool/stable_pool.hpp>
 
 #include <gtest/gtest.h>
+#include <tests/snapshots/made_snapshot.hpp>
 #include <tests/support/message_of.hpp>
 #include <tests/support/random.hpp>
 

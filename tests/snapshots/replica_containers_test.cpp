@@ -18,6 +18,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <tests/snapshots/made_snapshot.hpp>
 #include <tests/support/message_of.hpp>
 
 #include <cstddef>
