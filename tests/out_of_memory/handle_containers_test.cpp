@@ -358,6 +358,18 @@ TEST(containers_without_memory, hierarchy_detaches_without_memory_after_it_has_s
     }
 }
 
+TEST(containers_without_memory, hierarchy_orphans_without_memory_after_it_has_shrunk) {
+    hierarchy<int> tree;
+    std::vector<object_handle> children;
+    for (std::uint64_t i = 1; i != 1001; ++i) {
+        children.push_back(made_up(i));
+        tree.set_parent(children.back(), made_up(0));
+    }
+    tree.shrink_to_fit();
+    expect_no_allocation([&] { tree.erase(made_up(0)); });
+    EXPECT_EQ(std::vector(tree.roots().begin(), tree.roots().end()), children);
+}
+
 TEST(containers_without_memory, hierarchy_that_was_assigned_orphans_without_memory) {
     hierarchy<int> from;
     std::vector<object_handle> children;

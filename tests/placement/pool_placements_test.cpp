@@ -79,6 +79,26 @@ TYPED_TEST(pool_placements, ranges_and_generators_come_all_at_once) {
     expect_consistent(this->pool);
 }
 
+TYPED_TEST(pool_placements, ranges_whose_making_makes_others_leave_nothing_behind) {
+    for (const std::size_t count : {2U, 63U, 64U, 65U, 200U}) {
+        SCOPED_TRACE(count);
+        const std::size_t before = this->pool.size();
+        std::vector<typename TypeParam::handle_type> made;
+        this->pool.emplace_n(count, std::back_inserter(made), [&](std::size_t i) {
+            if (i == count / 2) {
+                this->pool.emplace("another");
+            }
+            return std::to_string(i);
+        });
+        EXPECT_EQ(this->pool.compact().born, count + 1);
+        EXPECT_EQ(this->promoted().size(), before + count + 1);
+        EXPECT_TRUE(this->pool.idle());
+        this->pool.emplace("the next one");
+        EXPECT_EQ(this->pool.compact().born, 1U);
+        expect_consistent(this->pool);
+    }
+}
+
 TYPED_TEST(pool_placements, a_taken_object_goes_to_its_sink_newborn_or_not) {
     const auto old = this->make({"a", "b", "c"});
     this->pool.compact();

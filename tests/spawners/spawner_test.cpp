@@ -240,6 +240,30 @@ TEST(spawner, ends_an_object_that_was_revoked_in_the_same_frame_under_its_new_ha
     EXPECT_FALSE(ships.contains(after));
 }
 
+TEST(spawner, extracts_an_object_that_was_revoked_in_the_same_frame) {
+    for (const bool is_revoked_first : {false, true}) {
+        SCOPED_TRACE(is_revoked_first);
+        pool<int> ships({.name = "ships", .capacity = 10, .spawners = 2});
+        auto spawners = ships.spawners(2);
+        const auto before = spawners[0].emplace(7);
+        spawners.close();
+        ships.compact();
+
+        spawners = ships.spawners(2);
+        std::vector<int> taken;
+        const auto sink = [&taken](int&& one) { taken.push_back(one); };
+        const auto after = is_revoked_first ? spawners[0].revoke(before) : handle<int>();
+        EXPECT_TRUE(spawners[1].extract(before, sink));
+        const auto later = is_revoked_first ? after : spawners[0].revoke(before);
+        spawners.close();
+        EXPECT_EQ(ships.compact().removed, 1U);
+        EXPECT_EQ(taken, std::vector{7});
+        EXPECT_TRUE(ships.empty());
+        EXPECT_FALSE(ships.contains(before));
+        EXPECT_FALSE(ships.contains(later));
+    }
+}
+
 TEST(spawner, reserves_fulfills_and_cancels) {
     pool<int> ships(with_spawners(2));
     auto spawners = ships.spawners(2);
