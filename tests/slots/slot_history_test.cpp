@@ -93,17 +93,22 @@ TEST(slot_history_test, what_is_taken_back_is_forgotten_from_a_tag_on) {
     const auto taken_back_to = [](std::uint32_t tag) {
         history_type history("history", 10, 10);
         history.born(slot_index{3}, 7, 100);
-        history.died(slot_index{3}, 5, 90);
+        history.died(slot_index{3}, 7, 110);
         history.take_back(slot_index{3}, tag);
         return std::pair(history.frames_since_birth(slot_index{3}, 7, 120),
-                         history.frames_since_death(slot_index{3}, 5, 120));
+                         history.frames_since_death(slot_index{3}, 7, 120));
     };
     using stamps = std::pair<std::optional<std::uint32_t>, std::optional<std::uint32_t>>;
-    EXPECT_EQ(taken_back_to(8), stamps(20, 30));
-    EXPECT_EQ(taken_back_to(7), stamps(20, 30)) << "it lives again";
-    EXPECT_EQ(taken_back_to(6), stamps(std::nullopt, 30)) << "the other one is dead again";
-    EXPECT_EQ(taken_back_to(5), stamps(std::nullopt, std::nullopt)) << "it lives again";
+    EXPECT_EQ(taken_back_to(8), stamps(20, 10)) << "it is dead still";
+    EXPECT_EQ(taken_back_to(7), stamps(std::nullopt, std::nullopt)) << "it lives again";
     EXPECT_EQ(taken_back_to(0), stamps(std::nullopt, std::nullopt));
+
+    history_type overwritten("history", 10, 10);
+    overwritten.born(slot_index{3}, 5, 80);
+    overwritten.died(slot_index{3}, 5, 90);
+    overwritten.died(slot_index{3}, 7, 91); // before a compaction had taken it
+    overwritten.take_back(slot_index{3}, 6);
+    EXPECT_EQ(overwritten.frames_since_birth(slot_index{3}, 7, 120), std::nullopt) << "that was another";
 
     history_type none("history", 0, 0);
     none.take_back(slot_index{3}, 7);

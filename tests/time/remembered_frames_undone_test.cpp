@@ -53,6 +53,22 @@ TYPED_TEST(remembered_frames_undone, are_those_of_a_handle_s_new_object) {
     EXPECT_EQ(this->said_of(again), "erased in this frame") << "and not when the other one was";
 }
 
+TYPED_TEST(remembered_frames_undone, are_not_those_of_the_object_before) {
+    auto& pool = this->used;
+    const auto former = pool.emplace(1);
+    this->pass_frames(3);
+    pool.erase(former);
+    this->ring.capture(1);
+    const auto undone = pool.emplace(2);
+    ASSERT_EQ(undone.index(), former.index());
+    pool.erase(undone); // before a compaction takes it in, so that it has no birth
+    this->pass_frames(1);
+    this->ring.restore(1);
+    const auto again = pool.emplace(3);
+    ASSERT_EQ(again, undone);
+    EXPECT_EQ(this->said_of(again), "alive, created in this frame");
+}
+
 TYPED_TEST(remembered_frames_undone, are_no_end_of_an_object_that_was_taken_back_and_gets_another_handle) {
     auto& pool = this->used;
     const auto kept = pool.emplace(1);

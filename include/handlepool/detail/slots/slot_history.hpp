@@ -68,15 +68,14 @@ public:
         return tag_of(death) == tag ? std::optional(frames_since(death, now)) : std::nullopt;
     }
 
-    /// A restore: the slot has this tag again, and what came to lives from there on is undone. Only while
-    /// nobody else uses the pool.
+    /// A restore: the slot has this tag again, and what has lived from there on is undone, and has ended.
+    /// Only while nobody else uses the pool.
     void take_back(slot_index slot, std::uint32_t tag) noexcept {
         if (remembers()) {
             life& one = (*lives_)[raw(slot)];
-            if (tag_of(one.birth.load(std::memory_order::relaxed)) > tag) {
-                one.birth.store(0, std::memory_order::relaxed);
-            }
             if (tag_of(one.death.load(std::memory_order::relaxed)) >= tag) {
+                // Of what has died, or of the object before, whose death this one has overwritten.
+                one.birth.store(0, std::memory_order::relaxed);
                 one.death.store(0, std::memory_order::relaxed);
             }
         }
