@@ -90,10 +90,10 @@ public:
     bool attached() const noexcept { return link_.attached(); }
 
     /// Removes the members that are stale in the pool, and returns how many it removed. Linear in the
-    /// members. Throws what erase() of the container throws: nothing, except in a handle_index.
+    /// members.
     template <class Pool>
         requires std::same_as<typename Pool::handle_type, handle_type>
-    size_type prune(const Pool& pool) noexcept(noexcept(self().erase(handle_type()))) {
+    size_type prune(const Pool& pool) noexcept {
         return detail::erase_members_if(
             self(), [&](std::size_t i) { return pool.state(handles()[i]) == handle_state::stale; });
     }

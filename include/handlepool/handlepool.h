@@ -321,8 +321,9 @@ HANDLEPOOL_C_API handlepool_error handlepool_shrink_to_fit(handlepool_pool* pool
 /// Like handlepool_shrink_to_fit(), but fails as CONFLICT where that would wait. Any thread, at any time.
 HANDLEPOOL_C_API handlepool_error handlepool_try_shrink_to_fit(handlepool_pool* pool);
 
-/// Destroys all objects, and starts all slots anew, except those that are used up; old handles stay stale. No
-/// other thread may be using the pool, and every newborn of it must have been published or cancelled, or its
+/// Destroys all objects, and starts all slots anew, with a generation above all that were handed out, so that
+/// old handles stay stale; where a slot is used up, there is none above, and all slots are used up. No other
+/// thread may be using the pool, and every newborn of it must have been published or cancelled, or its
 /// memory is lost. Fails as CONFLICT.
 HANDLEPOOL_C_API handlepool_error handlepool_reset(handlepool_pool* pool);
 

@@ -284,8 +284,9 @@ public:
     }
 
     /// Destroys all objects, and restarts all slots with a generation above all that were handed out, so that
-    /// old handles stay stale. Faster than clear() and compact() for objects that need no destructor. No
-    /// other thread may be using the pool. Linear in the slots ever used. Throws what compact() throws.
+    /// old handles stay stale; where a slot is used up, there is none above, and all slots are used up.
+    /// Faster than clear() and compact() for objects that need no destructor. No other thread may be using
+    /// the pool. Linear in the slots ever used. Throws what compact() throws.
     HANDLEPOOL_ALWAYS_INLINE void reset() { core_beside().reset(from_here()); }
 
     /// Returns memory that the objects don't need now to the system, in whole pages. Old handles stay stale.
@@ -314,8 +315,8 @@ public:
     pool_stats stats() const { return core().stats(); }
 
     /// Returns the handles of at most `most` living objects, the oldest first: with the option
-    /// `remember_frames` by the frames in which they were created, otherwise by generation and slot, which is
-    /// the order of creation as long as no slot is reused.
+    /// `remember_frames` by the frames in which they were created, or brought back by a restore or a load,
+    /// otherwise by generation and slot, which is the order of creation as long as no slot is reused.
     /// Progress: lock-free; linear in the slots ever used.
     /// Throws std::bad_alloc.
     std::vector<handle_type> oldest(size_type most) const {

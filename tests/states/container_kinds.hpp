@@ -33,7 +33,7 @@ struct states_of<handle_set<int>> {
     static constexpr bool is_told_of_births = false;
 
     static container empty() { return {}; }
-    static void attach(container& set, ship_pool& pool) { set.attach(pool); }
+    static void attach(container& set, auto& pool) { set.attach(pool); }
     static void fill(container& set, fleet&, const std::vector<ship>& with) {
         for (const ship each : with) {
             set.insert(each);
@@ -57,7 +57,7 @@ struct states_of<handle_map<int, std::string>> {
     static constexpr bool is_told_of_births = false;
 
     static container empty() { return {}; }
-    static void attach(container& map, ship_pool& pool) { map.attach(pool); }
+    static void attach(container& map, auto& pool) { map.attach(pool); }
     static void fill(container& map, fleet&, const std::vector<ship>& with) {
         for (std::size_t i = 0; i != with.size(); ++i) {
             map.try_emplace(with[i], long_text(static_cast<int>(i)));
@@ -96,7 +96,7 @@ struct states_of<handle_index<int, std::string>> {
         }
         return long_text(number == 4 ? 3 : number);
     }
-    static void attach(container& index, ship_pool& pool) { index.attach(pool, name_of_ship); }
+    static void attach(container& index, auto& pool) { index.attach(pool, name_of_ship); }
     static void fill(container& index, fleet& in, const std::vector<ship>& with) {
         container full(duplicate_keys::allow);
         full.attach(with == in.alive ? in.ships : in.others, name_of_ship);
@@ -152,7 +152,7 @@ struct states_of<hierarchy<int>> {
     static constexpr bool is_told_of_births = false;
 
     static container empty() { return container(orphans::become_roots); }
-    static void attach(container& tree, ship_pool& pool) { tree.attach(pool); }
+    static void attach(container& tree, auto& pool) { tree.attach(pool); }
     static void fill(container& tree, fleet& in, const std::vector<ship>& with) {
         container full(orphans::are_erased);
         full.attach(with == in.alive ? in.ships : in.others);
@@ -210,7 +210,7 @@ struct states_of<property_store<int>> {
     static constexpr property_path path = "text"_key;
 
     static container empty() { return container({.slot_limit = 1U << 12, .bytes = 1U << 20}); }
-    static void attach(container& store, ship_pool& pool) { store.attach(pool); }
+    static void attach(container& store, auto& pool) { store.attach(pool); }
     static void fill(container& store, fleet& in, const std::vector<ship>& with) {
         container full({.slot_limit = 1U << 13, .bytes = 1U << 21});
         full.attach(with == in.alive ? in.ships : in.others);

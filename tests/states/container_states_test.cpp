@@ -7,12 +7,16 @@
 #include "members_of.hpp"
 
 #include <handlepool/error.hpp>
+#include <handlepool/exclusive_pool.hpp>
 
 #include <gtest/gtest.h>
 #include <support/threads/thread_team.hpp>
 
+#include <array>
 #include <cstddef>
 #include <functional>
+#include <memory>
+#include <new>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -244,6 +248,17 @@ TYPED_TEST(container_states, forget_the_pool_before) {
 }
 
 // An object whose handle was revoked stays a member under that one, unless the new one comes in its place.
+TYPED_TEST(container_states, follow_the_pool_of_a_view_that_has_ended) {
+    using view = decltype(this->in.ships.exclusive_access());
+    alignas(view) std::array<std::byte, sizeof(view)> memory{};
+    view* const alone = ::new (memory.data()) view(this->in.ships.exclusive_access());
+    TypeParam container = this->empty();
+    states_of<TypeParam>::attach(container, *alone);
+    std::destroy_at(alone);
+    memory.fill(std::byte{0x55}); // as whatever comes to lie there
+    expect_to_follow(container, this->in.ships);
+}
+
 TYPED_TEST(container_states, lose_objects_whose_handles_were_revoked) {
     using kind = states_of<TypeParam>;
     const std::function<void(ship_pool&, ship)> each_end[] = {

@@ -432,6 +432,8 @@ private:
 
     change_log(Pool& pool, const change_log_options& options, bool keeps_destroyed)
         : pool_(pool), name_(pool.name()) {
+        static_assert(!detail::is_view(static_cast<const Pool*>(nullptr)),
+                      "a change_log is made of the pool: a view of it ends before");
         if (options.frames == 0 || options.frames > most_frames) {
             detail::throw_not_so_many(owner(), options.frames, most_frames);
         }

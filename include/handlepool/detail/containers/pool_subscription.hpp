@@ -2,6 +2,7 @@
 #pragma once
 
 #include <handlepool/detail/base/config.hpp>
+#include <handlepool/detail/containers/attached_pool.hpp>
 #include <handlepool/detail/containers/member_check.hpp>
 #include <handlepool/handle.hpp>
 #include <handlepool/scoped_hook.hpp>
@@ -24,9 +25,10 @@ public:
     template <class Pool>
     void attach(Pool& pool, Container& container) {
         auto whom = std::make_unique<Container*>(&container);
-        hook_ = pool.on_destroy(end_hook<Pool>{whom.get(), &pool}, hook_order::late);
+        const attached_pool<Pool> lasting(pool);
+        hook_ = pool.on_destroy(end_hook<Pool>{whom.get(), lasting}, hook_order::late);
         whom_ = std::move(whom);
-        remember(pool);
+        remember(lasting, pool.id());
     }
     /// Attaches like attach(pool, container), and calls `container.born(handle, object, what)` for the
     /// objects that compactions take in.
@@ -34,13 +36,14 @@ public:
     void attach(Pool& pool, Container& container, What what) {
         auto whom = std::make_unique<Container*>(&container);
         Container** const to = whom.get();
-        scoped_hook erase = pool.on_destroy(end_hook<Pool>{to, &pool}, hook_order::late);
+        const attached_pool<Pool> lasting(pool);
+        scoped_hook erase = pool.on_destroy(end_hook<Pool>{to, lasting}, hook_order::late);
         births_ = pool.on_birth([to, what = std::move(what)](auto handle, auto&& object) mutable {
             (*to)->born(handle, object, what);
         });
         hook_ = std::move(erase);
         whom_ = std::move(whom);
-        remember(pool);
+        remember(lasting, pool.id());
     }
     void detach() noexcept {
         births_.disconnect();
@@ -105,7 +108,7 @@ private:
     struct end_hook {
         template <class Handle, class... Object>
         void operator()(Handle handle, Object&&...) const {
-            (*to)->forget(handle, *pool);
+            (*to)->forget(handle, pool);
         }
         template <class Handle>
         HANDLEPOOL_ALWAYS_INLINE void announce(Handle handle) const noexcept {
@@ -113,18 +116,14 @@ private:
         }
 
         Container** to;
-        Pool* pool;
+        attached_pool<Pool> pool;
     };
 
     template <class Pool>
-    void remember(const Pool& pool) noexcept {
-        pool_ = &pool;
-        pool_id_ = pool.id();
-        state_ = [](const void* in, std::uint64_t value) noexcept {
-            using handle = typename Pool::handle_type;
-            return static_cast<const Pool*>(in)->state(
-                handle::from_value(static_cast<typename handle::value_type>(value)));
-        };
+    void remember(const attached_pool<Pool>& pool, std::uint32_t id) noexcept {
+        pool_ = pool.address();
+        pool_id_ = id;
+        state_ = &attached_pool<Pool>::state_in;
     }
 
     const void* pool_ = nullptr;

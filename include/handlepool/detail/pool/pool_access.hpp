@@ -80,6 +80,12 @@ struct traits_of_pool<spawning<Traits>> {
     using type = Traits;
 };
 
+/// Whether a pool is a view of another one, or a spawner.
+template <class T, class Traits>
+constexpr bool is_view(const pool_base<T, Traits>*) {
+    return core_of<T, Traits>::is_exclusive || core_of<T, Traits>::is_spawner;
+}
+
 /// Reaches the inside of a pool, for those functions of the library that are no members of it.
 struct pool_access {
     /// The type of the view of a pool; of a view, its own.
