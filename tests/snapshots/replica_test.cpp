@@ -622,6 +622,43 @@ TEST(replica, has_as_many_reserved_handles_and_free_slots_as_the_origin) {
     }
 }
 
+// Slots that are given back unused stay so over the deltas that say nothing of them.
+TEST(replica, goes_on_with_slots_that_an_earlier_delta_has_given_back) {
+    const pool_options options{.name = "numbers", .capacity = 1'000, .pool_id = 96};
+    std::vector<delta_bytes> deltas(4);
+    delta_bytes snapshot_of_0;
+    std::vector<handle<std::uint64_t>> next;
+    {
+        told_numbers origin(options);
+        snapshot_of_0 = origin.snapshot_of_0;
+        pool<std::uint64_t>& numbers = origin.numbers;
+        const auto reserved = numbers.reserve_handle();
+        origin.append(deltas[0]);
+        numbers.cancel(reserved);
+        origin.append(deltas[1]);
+        for (std::uint64_t i = 2; i != 4; ++i) {
+            numbers.emplace(i);
+            origin.append(deltas[i]);
+        }
+        for (std::uint64_t i = 0; i != 300; ++i) {
+            next.push_back(numbers.emplace(i));
+        }
+    }
+    pool<std::uint64_t> numbers(options);
+    replica world;
+    world.add("numbers", numbers);
+    world.load(snapshot_of_0, 0);
+    for (const delta_bytes& each : deltas) {
+        world.apply(each);
+    }
+    world.take_over();
+    std::vector<handle<std::uint64_t>> here;
+    for (std::uint64_t i = 0; i != 300; ++i) {
+        here.push_back(numbers.emplace(i));
+    }
+    EXPECT_EQ(here, next);
+}
+
 // The slot is in use again since.
 TEST(replica, has_no_free_slots_of_before_a_reset) {
     const pool_options options{.name = "numbers", .capacity = 100, .reuse_delay = 0, .pool_id = 95};
