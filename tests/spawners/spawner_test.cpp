@@ -552,8 +552,8 @@ TEST(spawner, keeps_compactions_off) {
     auto spawners = ships.spawners(1);
     EXPECT_EQ(
         message_of<compaction_conflict>([&] { ships.compact(); }),
-        "handlepool: pool 'ships': compaction was asked for by a thread that has made an access guard, which "
-        "still lives");
+        "handlepool: pool 'ships': compaction was asked for by a thread that has made an access guard or "
+        "spawners, which still live");
     EXPECT_EQ(ships.try_compact(), std::nullopt);
     EXPECT_EQ(ships.try_exclusive_access(), std::nullopt);
     EXPECT_THROW(ships.reset(), compaction_conflict);

@@ -26,8 +26,8 @@ struct rehearsal_difference {
 HANDLEPOOL_EXPORT std::string to_string(const rehearsal_difference& difference);
 
 /// Plays each frame several times, and says where the outcomes part: what depends on anything beside the
-/// world, a clock, an address, a thread that was faster, or a state that was not added to the world, is found
-/// in the frame in which it counts, and by its name.
+/// world, a clock, an address that a frame makes, a thread that was faster, or a state that was not added to
+/// the world, is found in the frame in which it counts, and by its name.
 ///
 /// ```
 ///   frame 1 ──▶ 2 ──▶ 3 ──▶ 4      played, and kept as bytes
@@ -47,7 +47,8 @@ HANDLEPOOL_EXPORT std::string to_string(const rehearsal_difference& difference);
 ///
 /// For tests, and while a mistake is looked for: a frame costs as many more frames as it is taken back, and a
 /// save() for each. What it finds is found without another machine or another compiler; what only differs
-/// between those, such as the order of sums, a world_hash tells when they exchange it.
+/// between those or between two processes, such as the order of addresses that were there before, a
+/// world_hash tells when they exchange it.
 ///
 /// The world and the snapshot must exist as long as it is used. One thread at a time.
 class HANDLEPOOL_EXPORT rehearsal {

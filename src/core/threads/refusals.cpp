@@ -33,7 +33,7 @@ void throw_refused(std::string_view owner, gate_use asked, gate_refusal refusal)
         what = "an operation on the whole pool was asked for by a constructor, destructor, hook or sink";
         break;
     case gate_refusal::guard_of_caller:
-        what += "by a thread that has made an access guard, which still lives";
+        what += "by a thread that has made an access guard or spawners, which still live";
         break;
     }
     throw_exception(compaction_conflict(conflict(owner, what)));

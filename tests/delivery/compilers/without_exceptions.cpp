@@ -89,8 +89,8 @@ void end_by_pools() {
             const auto guard = ints.access();
             ints.compact();
         },
-        "handlepool: pool 'ints': compaction was asked for by a thread that has made an access guard, which "
-        "still lives");
+        "handlepool: pool 'ints': compaction was asked for by a thread that has made an access guard or "
+        "spawners, which still live");
     ints.erase(handle);
     require_end([&] { ints.at(handle); }, "pool 'ints': handle #0 generation 1 pool 3 is stale: erased");
     require_end(
