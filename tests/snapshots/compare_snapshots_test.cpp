@@ -27,6 +27,7 @@
 #include <iterator>
 #include <limits>
 #include <ostream>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -141,14 +142,14 @@ std::vector<std::string> texts_of(const snapshot_differences& all) {
 }
 
 /// What a world has in another way once it is changed.
-std::vector<std::string> differences_by(const world_change& change) {
+std::vector<std::string> differences_by(const world_change& change, const comparison_options& options = {}) {
     compared_world world;
     const snapshot_bytes begin = world.save();
     world.all.load(begin);
     const snapshot_bytes before = world.save();
     world.all.load(begin);
     change(world);
-    return texts_of(compare_snapshots(before, world.save()));
+    return texts_of(compare_snapshots(before, world.save(), options));
 }
 
 using lines = std::vector<std::string>;
@@ -274,6 +275,82 @@ TEST(compare_snapshots, compares_no_padding_where_members_are_known) {
                   bytes[offsetof(compared_ship, armed) + 1] = std::byte{77};
               }),
               lines());
+}
+
+/// Where the saved type says nothing of them.
+TEST(compare_snapshots, names_members_by_what_the_caller_says) {
+    const std::vector<named_member> members{
+        {.name = "whole", .offset = 0, .size = 4, .kind = member_kind::signed_number},
+        {.name = "low", .offset = 4, .size = 1, .kind = member_kind::unsigned_number, .bits = 3},
+        {.name = "high",
+         .offset = 4,
+         .size = 2,
+         .kind = member_kind::signed_number,
+         .first_bit = 3,
+         .bits = 6},
+        {.name = "at", .offset = 8, .size = 8, .kind = member_kind::address},
+        {.name = "state",
+         .offset = 16,
+         .size = 1,
+         .kind = member_kind::signed_number,
+         .meaning =
+             [](std::uint64_t number) {
+                 return number == static_cast<std::uint64_t>(-1) ? std::string("lost") : std::string();
+             }},
+        {.name = "real", .offset = 20, .size = 4, .kind = member_kind::real},
+        {.name = "on", .offset = 24, .size = 1, .kind = member_kind::boolean},
+        {.name = "wide", .offset = 25, .size = 9, .kind = member_kind::unsigned_number},
+        {.name = "rest", .offset = 36, .size = 4},
+    };
+    std::vector<std::string> asked;
+    const comparison_options options{
+        .members = [&](std::string_view part, std::string_view column, std::size_t size) {
+            asked.push_back(std::string(part) + '/' + std::string(column) + '/' + std::to_string(size));
+            return part == "field" ? members : std::vector<named_member>();
+        }};
+    const std::string object = "field #3 generation 1, ";
+    EXPECT_EQ(differences_by(
+                  [](compared_world& world) {
+                      auto& shape = world.field.find(world.rocks[3])->shape;
+                      shape = {0xfe, 0xff, 0xff, 0xff, 0x83, 0x01, 9, 9, 0xcd, 0xab};
+                      shape[16] = 0xff;
+                      shape[17] = 9; // no member has it
+                      shape[23] = 0x40;
+                      shape[24] = 1;
+                      shape[30] = 7;
+                      shape[38] = 1;
+                      shape[39] = 2;
+                      world.fleet.find(world.ships[1])->hull = 3;
+                      world.parts.find(world.rows[1])->get<0>() = 9;
+                  },
+                  options),
+              lines({"fleet #1 generation 1, .hull: 10 / 3", object + ".whole: 0 / -2",
+                     object + ".low: 0 / 3", object + ".high: 0 / -16", object + ".at: 0x0 / 0xabcd",
+                     object + ".state: 0 / -1 (lost)", object + ".real: 0 / 2", object + ".on: false / true",
+                     object + ".wide, byte 5: 00 / 07", object + ".rest, bytes 2 to 3: 00 00 / 01 02",
+                     "parts #1 generation 1, column 'x' value: 1 / 9"}));
+    EXPECT_EQ(asked, lines({"field//40"})); // layouts come first, and what is archived has no members
+}
+
+TEST(compare_snapshots, refuses_members_beyond_their_type) {
+    const auto message = [](const named_member& member) {
+        return message_of<std::invalid_argument>([&] {
+            const comparison_options options{.members = [&](std::string_view, std::string_view, std::size_t) {
+                return std::vector{named_member{.name = "all", .size = 40}, member};
+            }};
+            differences_by([](compared_world& world) { world.field.find(world.rocks[3])->shape[0] = 1; },
+                           options);
+        });
+    };
+    const std::size_t huge = std::numeric_limits<std::size_t>::max();
+    const unsigned many = std::numeric_limits<unsigned>::max();
+    const std::string why = "compare_snapshots: member 'x' reaches beyond its type, which has 40 bytes";
+    EXPECT_EQ(message({.name = "x", .offset = 37, .size = 4}), why);
+    EXPECT_EQ(message({.name = "x", .offset = huge, .size = 2}), why);
+    EXPECT_EQ(message({.name = "x", .offset = 1, .size = huge}), why);
+    EXPECT_EQ(message({.name = "x", .offset = 0, .size = 1, .first_bit = 4, .bits = 5}), why);
+    EXPECT_EQ(message({.name = "x", .offset = 0, .size = 1, .first_bit = many, .bits = 5}), why);
+    EXPECT_EQ(message({.name = "x", .offset = 0, .size = 8, .bits = many}), why);
 }
 
 /// Of two worlds of other pools, or made by another program.

@@ -28,5 +28,7 @@ extern const char* const redis_guide_program;
 /// Empty where nothing can be linked statically.
 extern const char* const static_record_fixture;
 extern const char* const stress_program;
+/// The begin of the names of several.
+extern const char* const typed_programs;
 
 } // namespace handlepool::support::paths

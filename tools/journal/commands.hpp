@@ -23,9 +23,11 @@ struct command_line {
     bool frame_is_given = false;
     std::string output{}; // empty: none
     bool in_place = false;
-    std::string snapshot{}; // that the first journal goes on from
-    std::string part{};     // that has the deltas; empty: the only one
-    std::size_t most = 20;  // differences to tell of each part of a world
+    std::string snapshot{};           // that the first journal goes on from
+    std::string part{};               // that has the deltas; empty: the only one
+    std::size_t most = 20;            // differences to tell of each part of a world
+    std::string program{};            // that has the types
+    std::vector<std::string> types{}; // as "ships=game::ship"
 };
 
 int list(const command_line& line);

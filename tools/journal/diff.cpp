@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "commands.hpp"
 #include "journal_walk.hpp"
+#include "named_types.hpp"
 
 #include <handlepool/snapshots/compare_snapshots.hpp>
 #include <handlepool/snapshots/invalid_snapshot.hpp>
@@ -16,7 +17,9 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 namespace handlepool::journal_tool {
@@ -37,23 +40,41 @@ struct comparison {
     bool is_same() const { return differences.found.empty() && differences.left_out == 0; }
 };
 
-snapshot_differences compare(const command_line& line, std::span<const std::byte> first,
-                             std::span<const std::byte> second) {
-    return compare_snapshots(first, second,
-                             {.most = line.most, .first = line.files[0], .second = line.files[1]});
-}
+// Compares what was typed.
+class comparer {
+public:
+    explicit comparer(const command_line& line) : line_(line), types_(line.program, line.types) {}
+
+    snapshot_differences compare(std::span<const std::byte> first, std::span<const std::byte> second) {
+        if (!std::exchange(knows_parts_, true)) { // which are the same in all frames
+            types_.require_parts(first, line_.files[0], second, line_.files[1]);
+        }
+        const auto members = [this](std::string_view part, std::string_view column, std::size_t size) {
+            return types_.members_of(part, column, size);
+        };
+        return compare_snapshots(
+            first, second,
+            {.most = line_.most, .first = line_.files[0], .second = line_.files[1], .members = members});
+    }
+
+private:
+    const command_line& line_;
+    named_types types_;
+    bool knows_parts_ = false;
+};
 
 comparison compare_files(const command_line& line) {
+    comparer both(line);
     const std::vector<std::byte> first = read_snapshot_file(line.files[0]);
     const std::vector<std::byte> second = read_snapshot_file(line.files[1]);
-    return {.differences = compare(line, first, second)};
+    return {.differences = both.compare(first, second)};
 }
 
 // Two folders, which go on side by side.
 class folder_comparison {
 public:
     explicit folder_comparison(const command_line& line)
-        : line_(line), first_(line.files[0], line.part), second_(line.files[1], line.part) {}
+        : line_(line), both_(line), first_(line.files[0], line.part), second_(line.files[1], line.part) {}
 
     comparison run() {
         support::progress_bar bar("diff");
@@ -75,7 +96,7 @@ public:
             if (!has_same_delta) {
                 first_.save(first_bytes_);
                 second_.save(second_bytes_);
-                result.differences = compare(line_, first_bytes_, second_bytes_);
+                result.differences = both_.compare(first_bytes_, second_bytes_);
             }
             is_same = result.is_same();
             before = result.to;
@@ -103,6 +124,7 @@ private:
     }
 
     const command_line& line_;
+    comparer both_;
     recorded_world first_;
     recorded_world second_;
     std::vector<std::byte> first_bytes_;

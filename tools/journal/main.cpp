@@ -107,16 +107,29 @@ void add_diff(CLI::App& app, command_line& line) {
     command.add_option("--most", line.most, "How many differences to tell of each pool, container or value")
         ->capture_default_str()
         ->check(CLI::Range(1, 1'000'000));
+    CLI::Option& program = *command.add_option(
+        "--program", line.program,
+        "A program whose debug information names the members of the types that --type says; on Linux");
+    CLI::Option& types =
+        *command
+             .add_option("--type", line.types,
+                         "PART=TYPE, or PART/COLUMN=TYPE for a column of rows: what a part without a "
+                         "snapshot_layout is, as ships=game::ship; one for each part")
+             ->allow_extra_args(false);
+    program.needs(&types);
+    types.needs(&program);
     command.callback([&line] { line.run = diff; });
     command.footer(
         "Folders are compared frame by frame, from the first one that both have, up to the first that "
         "differs. Their files have the names that snapshot_file_of() and journal_file_of() give. Members "
-        "are named where types have a snapshot_layout.\n\n"
+        "are named where types have a snapshot_layout, or where --program and --type say what they are: that "
+        "needs elfutils' libdw (Debian: libdw1), and a program that was compiled with -g.\n\n"
         "Exit code: 0 when they are the same, as far as both go; 1 when they differ; 2 for another error.\n\n"
         "Examples:\n"
         "  handlepool-journal diff one.snapshot other.snapshot\n"
         "  handlepool-journal diff runs/first runs/second\n"
-        "  handlepool-journal diff --json --most 3 server client\n");
+        "  handlepool-journal diff --json --most 3 server client\n"
+        "  handlepool-journal diff server client --program build/server --type ships=game::ship\n");
 }
 
 int run(int argc, char** argv) {

@@ -81,7 +81,7 @@ snapshot_differences compare_snapshots(std::span<const std::byte> first, std::sp
     const detail::snapshot_blocks other(second, options.second);
     snapshot_differences all;
     for (const snapshot_block& block : one.all()) {
-        detail::difference_list to(all, block.name, options.most);
+        detail::difference_list to(all, block.name, options);
         if (const snapshot_block* const there = other.find(block.name)) {
             compare_blocks(block, *there, to);
         } else {
@@ -90,7 +90,7 @@ snapshot_differences compare_snapshots(std::span<const std::byte> first, std::sp
     }
     for (const snapshot_block& block : other.all()) {
         if (one.find(block.name) == nullptr) {
-            detail::difference_list(all, block.name, options.most)
+            detail::difference_list(all, block.name, options)
                 .add("", name_of(block.kind), detail::said_missing, detail::said_there);
         }
     }

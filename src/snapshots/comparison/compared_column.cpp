@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "compared_column.hpp"
 
+#include <handlepool/detail/base/throw_exception.hpp>
+
 #include <algorithm>
+#include <stdexcept>
 
 namespace handlepool::detail {
 
@@ -11,6 +14,35 @@ namespace {
 std::string name_of_bytes(std::size_t begin, std::size_t end) {
     return end - begin == 1 ? "byte " + std::to_string(begin)
                             : "bytes " + std::to_string(begin) + " to " + std::to_string(end - 1);
+}
+
+/// Where bytes differ; `before` comes before what says which.
+void compare_bytes(const std::string& object, const std::string& before, std::span<const std::byte> first,
+                   std::span<const std::byte> second, difference_list& to) {
+    const std::size_t both = (std::min)(first.size(), second.size());
+    for (std::size_t begin = 0; begin != both; ++begin) {
+        std::size_t end = begin;
+        while (end != both && first[end] != second[end]) {
+            ++end;
+        }
+        if (end != begin) {
+            to.add(object, before + name_of_bytes(begin, end),
+                   text_of_bytes(first.subspan(begin, end - begin)),
+                   text_of_bytes(second.subspan(begin, end - begin)));
+            begin = end - 1;
+        }
+    }
+}
+
+void require_room(const std::vector<named_member>& members, std::size_t size) {
+    for (const named_member& each : members) {
+        if (each.offset > size || each.size > size - each.offset || each.bits > 8 * each.size ||
+            each.first_bit > 8 * each.size - each.bits) {
+            throw_exception(std::invalid_argument("compare_snapshots: member '" + printable(each.name) +
+                                                  "' reaches beyond its type, which has " +
+                                                  std::to_string(size) + " bytes"));
+        }
+    }
 }
 
 /// Of archived elements, the version alone counts.
@@ -59,6 +91,11 @@ column_comparison::column_comparison(const compared_column& first, const compare
         to.add("", before_ + "type", text_of_type(type), text_of_type(second.type()));
     } else if (type.encoding == element_encoding::bytes) {
         members_ = members_in(type.layout, type.size, type.alignment);
+        if (members_.empty() && type.size != 0) {
+            const auto size = static_cast<std::size_t>(type.size);
+            members_ = to.members_of(first.name(), size);
+            require_room(members_, size);
+        }
     }
 }
 
@@ -71,7 +108,8 @@ void column_comparison::compare(const std::string& object, std::size_t first, st
     const auto one = first_.element(first);
     const auto other = second_.element(second);
     if (members_.empty()) {
-        compare_bytes(object, one, other, to);
+        to.compare(object, before_ + "size in bytes", one.size(), other.size());
+        compare_bytes(object, before_, one, other, to);
     } else {
         compare_members(object, one, other, to);
     }
@@ -79,30 +117,18 @@ void column_comparison::compare(const std::string& object, std::size_t first, st
 
 void column_comparison::compare_members(const std::string& object, std::span<const std::byte> first,
                                         std::span<const std::byte> second, difference_list& to) const {
-    for (const element_member& each : members_) { // what is between them is padding
-        const auto one = first.subspan(each.offset, each.type.size);
-        const auto other = second.subspan(each.offset, each.type.size);
-        if (!std::ranges::equal(one, other)) {
-            to.add(object, before_ + (each.name.empty() ? "value" : '.' + printable(each.name)),
-                   text_of_number(each.type, one), text_of_number(each.type, other));
+    for (const named_member& each : members_) { // what is between them is padding
+        const auto one = first.subspan(each.offset, each.size);
+        const auto other = second.subspan(each.offset, each.size);
+        if (is_number(each) ? number_in(each, one) == number_in(each, other)
+                            : std::ranges::equal(one, other)) {
+            continue;
         }
-    }
-}
-
-void column_comparison::compare_bytes(const std::string& object, std::span<const std::byte> first,
-                                      std::span<const std::byte> second, difference_list& to) const {
-    to.compare(object, before_ + "size in bytes", first.size(), second.size());
-    const std::size_t both = (std::min)(first.size(), second.size());
-    for (std::size_t begin = 0; begin != both; ++begin) {
-        std::size_t end = begin;
-        while (end != both && first[end] != second[end]) {
-            ++end;
-        }
-        if (end != begin) {
-            to.add(object, before_ + name_of_bytes(begin, end),
-                   text_of_bytes(first.subspan(begin, end - begin)),
-                   text_of_bytes(second.subspan(begin, end - begin)));
-            begin = end - 1;
+        const std::string name = before_ + (each.name.empty() ? "value" : '.' + printable(each.name));
+        if (is_number(each)) {
+            to.add(object, name, text_of_number(each, one), text_of_number(each, other));
+        } else {
+            compare_bytes(object, name + ", ", one, other, to);
         }
     }
 }

@@ -36,7 +36,8 @@ private:
 /// Compares elements of two snapshots.
 class column_comparison {
 public:
-    /// Adds a difference where the types differ: then elements are not compared.
+    /// Adds a difference where the types differ: then elements are not compared. Throws std::invalid_argument
+    /// where the caller of the comparison has named members that the type has no room for.
     column_comparison(const compared_column& first, const compared_column& second, difference_list& to);
 
     /// Else there is nothing to compare, and no object to name.
@@ -47,14 +48,12 @@ public:
 private:
     void compare_members(const std::string& object, std::span<const std::byte> first,
                          std::span<const std::byte> second, difference_list& to) const;
-    void compare_bytes(const std::string& object, std::span<const std::byte> first,
-                       std::span<const std::byte> second, difference_list& to) const;
 
     const compared_column& first_;
     const compared_column& second_;
     std::string before_; // what comes before a member's name
     bool is_comparable_ = false;
-    std::vector<element_member> members_;
+    std::vector<named_member> members_;
 };
 
 } // namespace handlepool::detail

@@ -9,14 +9,21 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace handlepool::detail {
 
 /// Takes the differences of one part, as many as are wanted, and counts the others.
 class difference_list {
 public:
-    difference_list(snapshot_differences& all, std::string_view part, std::size_t most) noexcept
-        : all_(all), part_(part), left_(most) {}
+    difference_list(snapshot_differences& all, std::string_view part,
+                    const comparison_options& options) noexcept
+        : all_(all), part_(part), options_(options), left_(options.most) {}
+
+    /// What the caller of the comparison says of a type.
+    std::vector<named_member> members_of(std::string_view column, std::size_t size) const {
+        return options_.members ? options_.members(part_, column, size) : std::vector<named_member>();
+    }
 
     void add(std::string object, std::string what, std::string first, std::string second) {
         if (left_ == 0) {
@@ -41,6 +48,7 @@ public:
 private:
     snapshot_differences& all_;
     std::string_view part_;
+    const comparison_options& options_;
     std::size_t left_;
 };
 

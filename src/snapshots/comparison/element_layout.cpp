@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "element_layout.hpp"
 
+#include <handlepool/detail/text/text.hpp>
 #include <handlepool/detail/time/little_endian.hpp>
 
 #include <array>
@@ -8,18 +9,20 @@
 #include <charconv>
 #include <cmath>
 #include <optional>
+#include <utility>
 
 namespace handlepool::detail {
 
 namespace {
 
-std::optional<number_type> number_type_of(std::string_view text) {
-    using kind = number_type::kind;
+/// The number that a layout names: a member that has no name and no place yet.
+std::optional<named_member> number_of(std::string_view text) {
+    using kind = member_kind;
     if (text == "bool") {
-        return number_type{.what = kind::boolean, .size = sizeof(bool)};
+        return named_member{.size = sizeof(bool), .kind = kind::boolean};
     }
     constexpr std::string_view letters = "iufc";
-    constexpr std::array kinds{kind::signed_number, kind::unsigned_number, kind::real, kind::character};
+    constexpr std::array kinds{kind::signed_number, kind::unsigned_number, kind::real, kind::unsigned_number};
     const std::size_t letter = text.empty() ? letters.npos : letters.find(text.front());
     if (letter == letters.npos) {
         return std::nullopt;
@@ -27,16 +30,16 @@ std::optional<number_type> number_type_of(std::string_view text) {
     const std::string_view bits = text.substr(1);
     const bool is_real = kinds[letter] == kind::real;
     if (bits == "64") {
-        return number_type{.what = kinds[letter], .size = 8};
+        return named_member{.size = 8, .kind = kinds[letter]};
     }
     if (bits == "32") {
-        return number_type{.what = kinds[letter], .size = 4};
+        return named_member{.size = 4, .kind = kinds[letter]};
     }
     if (bits == "16" && !is_real) {
-        return number_type{.what = kinds[letter], .size = 2};
+        return named_member{.size = 2, .kind = kinds[letter]};
     }
     if (bits == "8" && !is_real) {
-        return number_type{.what = kinds[letter], .size = 1};
+        return named_member{.size = 1, .kind = kinds[letter]};
     }
     return std::nullopt; // wider ones are shown as bytes
 }
@@ -55,6 +58,12 @@ std::string text_of_real(Number number, std::span<const std::byte> bytes) {
     return {text.data(), error == std::errc() ? end : text.data()};
 }
 
+std::string text_of_address(std::uint64_t address) {
+    std::array<char, 16> digits{};
+    const auto [end, error] = std::to_chars(digits.data(), digits.data() + digits.size(), address, 16);
+    return "0x" + std::string(digits.data(), error == std::errc() ? end : digits.data());
+}
+
 std::uint64_t unsigned_in(std::span<const std::byte> bytes) noexcept {
     std::uint64_t number = 0;
     for (std::size_t i = bytes.size(); i != 0; --i) {
@@ -65,11 +74,11 @@ std::uint64_t unsigned_in(std::span<const std::byte> bytes) noexcept {
 
 } // namespace
 
-std::vector<element_member> members_in(std::string_view layout, std::uint64_t size, std::uint64_t alignment) {
-    std::vector<element_member> members;
-    if (const auto number = number_type_of(layout)) {
+std::vector<named_member> members_in(std::string_view layout, std::uint64_t size, std::uint64_t alignment) {
+    std::vector<named_member> members;
+    if (const auto number = number_of(layout)) {
         if (number->size == size) {
-            members.push_back({.name = {}, .type = *number, .offset = 0});
+            members.push_back(*number);
         }
         return members;
     }
@@ -78,38 +87,58 @@ std::vector<element_member> members_in(std::string_view layout, std::uint64_t si
         const std::string_view one = layout.substr(0, layout.find(' '));
         layout.remove_prefix(one.size() == layout.size() ? one.size() : one.size() + 1);
         const std::size_t colon = one.find(':');
-        const auto type =
-            colon != one.npos && colon != 0 ? number_type_of(one.substr(colon + 1)) : std::nullopt;
-        if (!type) {
+        auto member = colon != one.npos && colon != 0 ? number_of(one.substr(colon + 1)) : std::nullopt;
+        if (!member) {
             return {};
         }
-        offset = rounded_up(offset, type->size);
-        members.push_back(
-            {.name = one.substr(0, colon), .type = *type, .offset = static_cast<std::size_t>(offset)});
-        offset += type->size;
+        offset = rounded_up(offset, member->size);
+        member->name = one.substr(0, colon);
+        member->offset = static_cast<std::size_t>(offset);
+        offset += member->size;
+        members.push_back(*std::move(member));
     }
     const bool is_that_size = alignment != 0 && rounded_up(offset, alignment) == size;
-    return is_that_size ? members : std::vector<element_member>();
+    return is_that_size ? members : std::vector<named_member>();
 }
 
-std::string text_of_number(const number_type& type, std::span<const std::byte> bytes) {
-    const std::uint64_t number = unsigned_in(bytes.first(type.size));
-    switch (type.what) {
-    case number_type::kind::boolean:
-        return number == 0 ? "false" : number == 1 ? "true" : std::to_string(number);
-    case number_type::kind::signed_number: {
-        const auto unused_bits = static_cast<unsigned>(64 - 8 * type.size);
-        return std::to_string(static_cast<std::int64_t>(number << unused_bits) >> unused_bits);
+bool is_number(const named_member& member) noexcept {
+    switch (member.kind) {
+    case member_kind::bytes:
+        return false;
+    case member_kind::real:
+        return member.bits == 0 && (member.size == 4 || member.size == 8);
+    default:
+        return member.size != 0 && member.size <= 8;
     }
-    case number_type::kind::real:
-        return type.size == 4
+}
+
+std::uint64_t number_in(const named_member& member, std::span<const std::byte> bytes) noexcept {
+    const auto bits = member.bits != 0 ? member.bits : static_cast<unsigned>(8 * member.size);
+    const unsigned unused_bits = 64 - bits;
+    const std::uint64_t number = unsigned_in(bytes.first(member.size)) >> member.first_bit << unused_bits;
+    return member.kind == member_kind::signed_number
+               ? static_cast<std::uint64_t>(static_cast<std::int64_t>(number) >> unused_bits)
+               : number >> unused_bits;
+}
+
+std::string text_of_number(const named_member& member, std::span<const std::byte> bytes) {
+    const std::uint64_t number = number_in(member, bytes);
+    if (member.kind == member_kind::boolean && number < 2) {
+        return number == 0 ? "false" : "true";
+    }
+    if (member.kind == member_kind::real) {
+        return member.size == 4
                    ? text_of_real(std::bit_cast<float>(static_cast<std::uint32_t>(number)), bytes.first(4))
                    : text_of_real(std::bit_cast<double>(number), bytes.first(8));
-    case number_type::kind::unsigned_number:
-    case number_type::kind::character:
-        break;
     }
-    return std::to_string(number);
+    if (member.kind == member_kind::address) {
+        return text_of_address(number);
+    }
+    const std::string text = member.kind == member_kind::signed_number
+                                 ? std::to_string(static_cast<std::int64_t>(number))
+                                 : std::to_string(number);
+    const std::string meaning = member.meaning ? member.meaning(number) : std::string();
+    return meaning.empty() ? text : text + " (" + printable(meaning) + ')';
 }
 
 std::string text_of_bytes(std::span<const std::byte> bytes) {
