@@ -71,8 +71,8 @@ std::optional<rehearsal_difference> rehearsal::play(std::uint64_t frame,
 
 rehearsal::kept_frame rehearsal::keep(std::uint64_t frame) {
     kept_frame kept{.frame = frame};
+    past_.capture(frame);
     present_.save(kept.bytes);
-    past_.capture(frame); // last, since a save is a compaction too
     return kept;
 }
 

@@ -143,6 +143,17 @@ TEST(rehearsal, names_what_a_hidden_state_has_changed) {
                         std::to_string(playing.ships_.handle_at(0).generation()) + ", .hull: 107 / 108");
 }
 
+TEST(rehearsal, tells_of_the_first_frame_that_differs) {
+    game all;
+    EXPECT_EQ(all.play(5,
+                       [](game& in, std::uint64_t) {
+                           if (in.plays_ > 6) { // in the third rehearsal, from its first frame on
+                               in.score_ += 1'000;
+                           }
+                       }),
+              "frame 1 was not the same when it was played again from frame 0\n  score, value: 11 / 1011");
+}
+
 struct planted {
     std::string name;
     game::mistake_type mistake;
