@@ -15,28 +15,49 @@ namespace handlepool::detail {
 /// which ends before.
 template <class Pool>
 class attached_pool {
-    using core_type = std::remove_reference_t<decltype(pool_access::pool_of(std::declval<Pool&>()))>;
+    // An any_pool is what it is of.
+    static constexpr bool has_core = requires(Pool& pool) { pool_access::pool_of(pool); };
+
+    static auto& lasting(Pool& pool) noexcept {
+        if constexpr (has_core) {
+            return pool_access::pool_of(pool);
+        } else {
+            return pool;
+        }
+    }
+    using lasting_type = std::remove_reference_t<decltype(lasting(std::declval<Pool&>()))>;
 
 public:
     using handle_type = typename Pool::handle_type;
 
-    explicit attached_pool(Pool& pool) noexcept : core_(&pool_access::pool_of(pool)) {}
+    explicit attached_pool(Pool& pool) noexcept : pool_(&lasting(pool)) {}
 
     /// Like those of the pool.
-    handle_state state(handle_type handle) const noexcept { return core_->state(handle.value()); }
+    handle_state state(handle_type handle) const noexcept {
+        return state_in(pool_, std::uint64_t{handle.value()});
+    }
     HANDLEPOOL_ALWAYS_INLINE bool erase(handle_type handle) const noexcept {
-        return core_->erase(handle.value(), core_->from_here());
+        if constexpr (has_core) {
+            return pool_->erase(handle.value(), pool_->from_here());
+        } else {
+            return pool_->erase(handle);
+        }
     }
 
     /// For who has forgotten the type: where it is, and the state of a handle in the pool that is there.
-    const void* address() const noexcept { return core_; }
+    const void* address() const noexcept { return pool_; }
     static handle_state state_in(const void* address, std::uint64_t handle) noexcept {
-        return static_cast<const core_type*>(address)->state(
-            static_cast<typename handle_type::value_type>(handle));
+        const auto value = static_cast<typename handle_type::value_type>(handle);
+        const auto* const pool = static_cast<const lasting_type*>(address);
+        if constexpr (has_core) {
+            return pool->state(value);
+        } else {
+            return pool->state(handle_type::from_value(value));
+        }
     }
 
 private:
-    core_type* core_;
+    lasting_type* pool_;
 };
 
 } // namespace handlepool::detail
