@@ -361,6 +361,35 @@ TEST(delta_recorder, tells_of_slots_that_are_used_alike_before_a_reset_and_after
 
 struct no_content {};
 
+TEST(delta_recorder, tells_of_reserved_slots_that_a_restore_takes_out_of_service) {
+    pool<int> numbers({.name = "numbers", .capacity = 1'000});
+    change_log<pool<int>> log(numbers);
+    capture_ring<pool<int>> past(log, {.frames = 4});
+    snapshot saved;
+    saved.add("numbers", numbers);
+    delta_recorder recorder;
+    recorder.add("numbers", log);
+    numbers.emplace(1);
+    past.capture(1);
+    delta_bytes begin;
+    saved.save(begin);
+    recorder.begin(0);
+    for (int i = 0; i != 300; ++i) {
+        static_cast<void>(numbers.reserve_handle());
+    }
+    replay copy(begin, 0);
+    delta_bytes delta;
+    recorder.append(1, delta);
+    copy.apply(delta);
+    past.restore(1);
+    delta.clear();
+    recorder.append(2, delta);
+    copy.apply(delta);
+    delta_bytes now;
+    saved.save(now);
+    EXPECT_EQ(saved_by(copy), now);
+}
+
 TEST(delta_recorder, tells_of_rows_column_by_column) {
     pool<columns<double, told_text, no_content>> rows({.name = "rows", .capacity = 100});
     change_log log(rows);

@@ -525,6 +525,33 @@ struct planet {
     int size = 0;
 };
 
+// Of a hierarchy that was not attached, and so keeps nodes whose objects have ended.
+TEST(merged_snapshot, makes_roots_of_nodes_whose_parents_have_ended) {
+    snapshot_bytes prefab;
+    handle<cannon> child;
+    {
+        pool<cannon> cannons({.name = "cannons", .capacity = 10});
+        hierarchy<cannon> tree;
+        const auto parent = cannons.emplace();
+        child = cannons.emplace();
+        tree.set_parent(child, parent);
+        cannons.erase(parent);
+        snapshot saved;
+        saved.add("cannons", cannons);
+        saved.add("tree", tree);
+        saved.save(prefab);
+    }
+    pool<cannon> cannons({.name = "cannons", .capacity = 10});
+    hierarchy<cannon> tree;
+    tree.attach(cannons);
+    snapshot world;
+    world.add("cannons", cannons);
+    world.add("tree", tree);
+    const auto now = world.merge(prefab).find(child);
+    EXPECT_TRUE(cannons.contains(now));
+    EXPECT_EQ(std::vector(tree.roots().begin(), tree.roots().end()), std::vector{now});
+}
+
 TEST(merged_snapshot, gives_keys_that_are_handles_the_new_ones) {
     pool<planet> planets({.name = "planets", .capacity = 10, .pool_id = 946});
     pool<moon> moons({.name = "moons", .capacity = 10, .pool_id = 947});
