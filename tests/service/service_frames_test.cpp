@@ -204,9 +204,10 @@ TEST_F(frames, a_thread_that_holds_a_guard_can_not_compact) {
     make_work();
     {
         const auto guard = world.access();
-        EXPECT_THAT([&] { world.compact(); }, ThrowsMessage<compaction_conflict>(
-                                                  "handlepool: service: compaction was asked for by a thread "
-                                                  "that has made an access guard or spawners, which still live"));
+        EXPECT_THAT([&] { world.compact(); },
+                    ThrowsMessage<compaction_conflict>(
+                        "handlepool: service: compaction was asked for by a thread "
+                        "that has made an access guard or spawners, which still live"));
         const auto nested = world.access();
         inline_executor executor;
         EXPECT_EQ(world.try_compact(executor), std::nullopt);
