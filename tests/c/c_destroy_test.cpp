@@ -290,7 +290,7 @@ TEST(c_destroy_test, objects_stay_until_all_were_shown) {
     EXPECT_EQ(
         shown.became,
         (results{"handlepool: pool 'ships': compaction was asked for by a thread that has made an access "
-                 "guard, which still lives",
+                 "guard or spawners, which still live",
                  busy, busy}));
     EXPECT_EQ(handlepool_compact(shown.pool, nullptr), HANDLEPOOL_OK) << "nothing is held any more";
     EXPECT_EQ(handlepool_items_of(shown.pool).count, 0U);

@@ -354,7 +354,7 @@ TEST_F(exclusive_service_test, is_refused_and_leaves_nothing_closed) {
         const auto guard = all_.access();
         EXPECT_EQ(message_of<compaction_conflict>([&] { static_cast<void>(all_.exclusive_access()); }),
                   "handlepool: service: exclusive access was asked for by a thread that has made an access "
-                  "guard, which still lives");
+                  "guard or spawners, which still live");
         EXPECT_FALSE(all_.try_exclusive_access());
     }
     expect_open();
@@ -362,7 +362,7 @@ TEST_F(exclusive_service_test, is_refused_and_leaves_nothing_closed) {
         const auto guard = cargo_.access();
         EXPECT_EQ(message_of<compaction_conflict>([&] { static_cast<void>(all_.exclusive_access()); }),
                   "handlepool: pool 'cargo': exclusive access was asked for by a thread that has made an "
-                  "access guard, which still lives");
+                  "access guard or spawners, which still live");
         EXPECT_FALSE(all_.try_exclusive_access());
         EXPECT_TRUE(ships_.try_exclusive_access());
         EXPECT_TRUE(raw_.try_exclusive_access());

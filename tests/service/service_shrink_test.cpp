@@ -93,7 +93,7 @@ TEST_F(service_shrink_test, a_pool_that_refuses_is_named_after_the_others_have_r
         EXPECT_THAT([&] { world.shrink_to_fit(); },
                     ThrowsMessage<compaction_conflict>(
                         "handlepool: pool 'dense': compaction was asked for by a thread that has made an "
-                        "access guard, which still lives"));
+                        "access guard or spawners, which still live"));
         EXPECT_EQ(bytes_of(stable), 0U);
         EXPECT_GE(bytes_of(dense), objects * sizeof(page_sized));
 

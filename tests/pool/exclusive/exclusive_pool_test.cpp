@@ -535,7 +535,7 @@ TEST(exclusive_pool, is_refused_beside_another_a_guard_and_a_compaction) {
         EXPECT_EQ(
             message_of<compaction_conflict>([&] { static_cast<void>(pool.exclusive_access()); }),
             "handlepool: pool 'pool': exclusive access was asked for by a thread that has made an access "
-            "guard, which still lives");
+            "guard or spawners, which still live");
         EXPECT_FALSE(pool.try_exclusive_access());
     }
     EXPECT_TRUE(pool.try_exclusive_access());

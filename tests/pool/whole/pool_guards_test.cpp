@@ -139,7 +139,7 @@ TEST_F(pool_guards, a_compaction_sees_a_guard_that_was_made_here_and_is_held_els
     while (!taken) {
         std::this_thread::yield();
     }
-    EXPECT_THAT([&] { numbers.compact(); }, ThrowsMessage<compaction_conflict>(HasSubstr("still lives")));
+    EXPECT_THAT([&] { numbers.compact(); }, ThrowsMessage<compaction_conflict>(HasSubstr("still live")));
     EXPECT_FALSE(numbers.try_compact());
     end = true;
     holder.join();
