@@ -51,6 +51,7 @@ struct recorded_past_test : testing::Test {
     /// ended.
     void play(std::uint64_t frame) {
         log.edit(first)->hull -= 1;
+        ships.compact();
         std::vector<std::byte> delta;
         changes.append(frame, delta);
         journal->append(frame, {{"world", delta}});
