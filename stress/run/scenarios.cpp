@@ -44,8 +44,10 @@ constexpr std::array all{
     scenario{"changes", "a log of a pool tells what threads have changed, and a mirror of it is made by that",
              run_changes},
     scenario{"rollback", "a pool that threads use goes back some frames again and again", run_rollback},
-    scenario{"deterministic", "tasks with spawners have the same outcome with any number of threads",
-             run_deterministic},
+    scenario{
+        "deterministic",
+        "tasks with spawners have the same outcome with any number of threads, and when they are taken back",
+        run_deterministic},
     scenario{"throwing", "constructors throw at random", run_throwing},
     scenario{"stopped", "a thread is stopped for good at each atomic step; the others go on", run_stopped},
     scenario{"hand-off", "handles travel through a concurrent queue, and are used and erased elsewhere",

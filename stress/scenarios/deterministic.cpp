@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: MIT
 
 // Tasks with spawners, by one thread in their order, and by many threads in any order and with delays: each
-// frame must have the same outcome.
+// frame must have the same outcome. Now and then some frames are taken back and played again, to the same
+// end.
 
 #include "run/scenarios.hpp"
 #include "watched/watched_pool.hpp"
 
 #include <handlepool/pool.hpp>
 #include <handlepool/spawner.hpp>
+#include <handlepool/time/capture_ring.hpp>
+#include <handlepool/time/change_log.hpp>
 
 #include <fmt/format.h>
 #include <support/steps/tiny_policy.hpp>
@@ -32,6 +35,7 @@ namespace {
 
 constexpr std::size_t tasks = 16;
 constexpr std::array<std::size_t, 5> numbers_of_threads{1, 2, 4, 8, 64};
+constexpr std::size_t most_frames_back = 3;
 
 struct spawned_number {
     std::uint64_t number;
@@ -49,6 +53,9 @@ public:
 private:
     std::uint64_t sum_ = 1;
 };
+
+template <class Placement, class Policy>
+class past_of_world;
 
 // A pool, and what its tasks do in each frame, which follows from the seed.
 template <class Placement, class Policy>
@@ -131,6 +138,8 @@ public:
     std::uint64_t frame() const noexcept { return frame_; }
 
 private:
+    friend class past_of_world<Placement, Policy>;
+
     struct task_notes {
         std::vector<handle_type> living;
         fingerprint outcome;
@@ -160,6 +169,40 @@ private:
     std::optional<decltype(std::declval<pool_type&>().spawners(tasks))> spawners_;
 };
 
+// The last frames of a world, to which it can be taken back.
+template <class Placement, class Policy>
+class past_of_world {
+    using world_type = spawned_world<Placement, Policy>;
+    using pool_type = typename world_type::pool_type;
+
+public:
+    explicit past_of_world(world_type& world) : world_(world), log_(world.pool_) { keep(); }
+
+    // The frame that has just ended.
+    void keep() {
+        ring_.capture(world_.frame_);
+        kept_[world_.frame_ % kept_.size()] = {world_.notes_, world_.shared_};
+    }
+    void take_back(std::uint64_t frames) {
+        world_.frame_ -= frames;
+        ring_.restore(world_.frame_);
+        const kept_frame& then = kept_[world_.frame_ % kept_.size()];
+        world_.notes_ = then.notes;
+        world_.shared_ = then.shared;
+    }
+
+private:
+    struct kept_frame { // what is beside the pool
+        decltype(world_type::notes_) notes;
+        decltype(world_type::shared_) shared;
+    };
+
+    world_type& world_;
+    change_log<pool_type> log_;
+    capture_ring<pool_type> ring_{log_, {.frames = most_frames_back + 1}};
+    std::array<kept_frame, most_frames_back + 1> kept_;
+};
+
 // Both worlds, the order in which the tasks of the one are taken, and a pool beside them that threads use as
 // they come.
 template <class Placement, class Policy>
@@ -171,6 +214,7 @@ public:
         : run_(run),
           expected_(run.options().seed, alive),
           tried_(run.options().seed, alive),
+          past_(tried_),
           beside_(run, {.name = "beside", .capacity = run.threads() * 200, .reuse_delay = 16}),
           living_(run.threads()) {
         std::iota(order_.begin(), order_.end(), std::size_t{0});
@@ -181,8 +225,24 @@ public:
         for (std::size_t task = 0; task != tasks; ++task) {
             expected_.work(task);
         }
-        const std::uint64_t expected = expected_.end_frame(inline_executor());
+        const std::uint64_t frame = expected_.frame();
+        outcomes_[frame % outcomes_.size()] = expected_.end_frame(inline_executor());
+        try_frame();
+        if (run_.random(0)() % 8 == 0 && tried_.frame() >= most_frames_back) {
+            const std::uint64_t frames = 1 + run_.random(0)() % most_frames_back;
+            past_.take_back(frames);
+            for (std::uint64_t i = 0; i != frames; ++i) {
+                try_frame();
+            }
+            played_again_ += frames;
+        }
+    }
+    void finish() { beside_.finish(); }
+    std::uint64_t played_again() const noexcept { return played_again_; }
 
+private:
+    void try_frame() {
+        const std::uint64_t expected = outcomes_[tried_.frame() % outcomes_.size()];
         std::shuffle(order_.begin(), order_.end(), run_.random(0));
         threads_ = numbers_of_threads[run_.random(0)() % numbers_of_threads.size()];
         next_.store(0, std::memory_order::relaxed);
@@ -195,11 +255,9 @@ public:
                             "that of one thread",
                             tried_.frame(), std::min(threads_, run_.threads())));
         }
+        past_.keep();
         beside_.end_frame();
     }
-    void finish() { beside_.finish(); }
-
-private:
     void take_tasks(std::size_t thread) {
         std::mt19937_64& random = run_.random(thread);
         auto& by = beside_.by(thread);
@@ -224,6 +282,9 @@ private:
     test_run& run_;
     spawned_world<Placement, Policy> expected_;
     spawned_world<Placement, Policy> tried_;
+    past_of_world<Placement, Policy> past_;
+    std::array<std::uint64_t, most_frames_back> outcomes_{}; // of the last frames
+    std::uint64_t played_again_ = 0;
     std::array<std::size_t, tasks> order_{};
     std::size_t threads_ = 1;
     std::atomic<std::size_t> next_{0};
@@ -231,25 +292,31 @@ private:
     std::vector<std::vector<typename beside_type::handle_type>> living_;
 };
 
+struct frame_counts {
+    std::uint64_t compared = 0;
+    std::uint64_t played_again = 0;
+};
+
 template <class Placement, class Policy>
-std::uint64_t run_frames(test_run& run, double part, std::size_t alive) {
+void run_frames(test_run& run, double part, std::size_t alive, frame_counts& counts) {
     two_worlds<Placement, Policy> worlds(run, alive);
-    std::uint64_t frames = 0;
-    for (; run.more(part); ++frames) {
+    for (; run.more(part); ++counts.compared) {
         worlds.run_frame();
     }
     worlds.finish();
-    return frames;
+    counts.played_again += worlds.played_again();
 }
 
 } // namespace
 
 void run_deterministic(test_run& run) {
     with_placement(run, [&run]<class Placement>(Placement) {
-        std::uint64_t frames = run_frames<Placement, default_policy>(run, 0.5, run.alive(2000));
-        frames += run_frames<Placement, support::tiny_policy<1>>(run, 0.8, 100);
-        frames += run_frames<Placement, support::tiny_policy<2>>(run, 1, 400);
-        run.add_fact("frames compared", frames);
+        frame_counts counts;
+        run_frames<Placement, default_policy>(run, 0.5, run.alive(2000), counts);
+        run_frames<Placement, support::tiny_policy<1>>(run, 0.8, 100, counts);
+        run_frames<Placement, support::tiny_policy<2>>(run, 1, 400, counts);
+        run.add_fact("frames compared", counts.compared);
+        run.add_fact("frames played again", counts.played_again);
     });
 }
 
