@@ -622,6 +622,16 @@ TEST(replica, has_as_many_reserved_handles_and_free_slots_as_the_origin) {
     }
 }
 
+/// Applies all of them to the pool.
+void follow(replica& world, pool<std::uint64_t>& numbers, const delta_bytes& snapshot_of_0,
+            const std::vector<delta_bytes>& deltas) {
+    world.add("numbers", numbers);
+    world.load(snapshot_of_0, 0);
+    for (const delta_bytes& each : deltas) {
+        world.apply(each);
+    }
+}
+
 // Slots that are given back unused stay so over the deltas that say nothing of them.
 TEST(replica, goes_on_with_slots_that_an_earlier_delta_has_given_back) {
     const pool_options options{.name = "numbers", .capacity = 1'000, .pool_id = 96};
@@ -646,11 +656,7 @@ TEST(replica, goes_on_with_slots_that_an_earlier_delta_has_given_back) {
     }
     pool<std::uint64_t> numbers(options);
     replica world;
-    world.add("numbers", numbers);
-    world.load(snapshot_of_0, 0);
-    for (const delta_bytes& each : deltas) {
-        world.apply(each);
-    }
+    follow(world, numbers, snapshot_of_0, deltas);
     world.take_over();
     std::vector<handle<std::uint64_t>> here;
     for (std::uint64_t i = 0; i != 300; ++i) {
@@ -688,11 +694,7 @@ TEST(replica, has_no_free_slots_of_before_a_reset) {
     }
     pool<std::uint64_t> numbers(options);
     replica world;
-    world.add("numbers", numbers);
-    world.load(snapshot_of_0, 0);
-    for (const delta_bytes& each : deltas) {
-        world.apply(each);
-    }
+    follow(world, numbers, snapshot_of_0, deltas);
     EXPECT_EQ(numbers.stats().slots_free, stats.slots_free);
     EXPECT_EQ(numbers.stats().slots_in_service, stats.slots_in_service);
     world.take_over();
