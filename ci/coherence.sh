@@ -36,14 +36,15 @@ while [[ $# -gt 0 ]]; do
     shift
 done
 
-"$project/ci/tools/install.sh" matplotlib >&2
+PYTHONPATH=$("$project/ci/tools/matplotlib.sh")
+export PYTHONPATH
 cmake -S "$project" --preset release >&2
 cmake --build "$project/build/release" --target handlepool-coherence >&2
 mkdir -p "$(dirname "$json")" "$(dirname "$picture")"
 status=0
 "$project/build/release/bench/coherence/handlepool-coherence" --json "$json" "${options[@]}" || status=$?
 [[ $status -le 1 ]] || exit "$status"
-# Debian's, which has the package.
+# Debian's, which the package is for.
 /usr/bin/python3 "$project/bench/coherence/picture.py" "$json" "$picture"
 echo "the counts are in $json, the picture in $picture" >&2
 exit "$status"

@@ -40,16 +40,19 @@ while [[ $# -gt 0 ]]; do
 done
 cd "$project"
 
-# Debian's Python has the matplotlib that was installed.
+# Debian's Python, which matplotlib is for.
 report=bench/peers/report.py
 results=bench/peers/results/peers.json
 if [[ $draw_only ]]; then
-    ci/tools/install.sh matplotlib
+    PYTHONPATH=$(ci/tools/matplotlib.sh)
+    export PYTHONPATH
     /usr/bin/python3 "$report" draw "$results"
     exit 0
 fi
 
-ci/tools/install.sh peers matplotlib
+ci/tools/install.sh peers
+PYTHONPATH=$(ci/tools/matplotlib.sh)
+export PYTHONPATH
 build=build/peers
 step "building"
 cmake -S . --preset release -B "$build" -D HANDLEPOOL_BUILD_PEERS=ON -D CMAKE_CXX_FLAGS_RELEASE="-O2 -DNDEBUG" >/dev/null

@@ -46,7 +46,10 @@ for tool in "$@"; do
         gdb) packages+=(gdb python3) ;; # the tests of its printers
         lavapipe) packages+=(mesa-vulkan-drivers) ;; # to which an example uploads
         lldb-19) packages+=(lldb-19 python3-lldb-19 python3) ;; # those of its formatters
-        matplotlib) packages+=(python3-matplotlib) ;; # draws pictures for the documents
+        matplotlib) # draws pictures for the documents: what it needs, see matplotlib.sh
+            packages+=(libqhull-r8.0 python-matplotlib-data python3-contourpy python3-cycler python3-dateutil python3-kiwisolver
+                python3-numpy python3-packaging python3-pil python3-pyparsing)
+            ;;
         numpy) packages+=(python3-numpy) ;;
         musl) packages+=(musl-tools) ;; # for C only: Debian has no C++ library for it
         dpkg-source) packages+=(dpkg-dev) ;;
