@@ -54,7 +54,7 @@ void removal_queues(benchmark::State& state) {
 
     std::uint64_t sum = 0;
     const auto count = [&sum](std::uint64_t record) { sum += record; };
-    const auto count_run = [&count](auto record, std::size_t length) {
+    const auto count_run = [&count](auto record, std::size_t length, std::size_t) {
         for (std::size_t i = 0; i != length; ++i) {
             count(record(i));
         }

@@ -5,6 +5,8 @@
 #include <handlepool/any_pool.hpp>
 #include <handlepool/detail/base/throw_exception.hpp>
 #include <handlepool/detail/objects/object_access.hpp>
+#include <handlepool/detail/process/pool_listing.hpp>
+#include <handlepool/detail/recorder/caller.hpp>
 #include <handlepool/detail/service/pool_directory.hpp>
 #include <handlepool/detail/service/service_compactor.hpp>
 #include <handlepool/detail/threads/access_gate.hpp>
@@ -20,6 +22,7 @@
 #include <handlepool/service_stats.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -149,7 +152,7 @@ public:
     /// pin, write and erase the same object.
     /// Progress: blocking, like access(), and it throws the same.
     template <class T>
-    pinned_object<T, Policy> pin(handle_type handle) {
+    HANDLEPOOL_ALWAYS_INLINE pinned_object<T, Policy> pin(handle_type handle) {
         guard_type guard = access();
         return {this->template find<T>(handle), std::move(guard)};
     }
@@ -157,7 +160,7 @@ public:
     /// Like pin(), but also returns an empty result where that would wait or throw.
     /// Progress: wait-free after a thread's first call, which is lock-free.
     template <class T>
-    pinned_object<T, Policy> try_pin(handle_type handle) noexcept {
+    HANDLEPOOL_ALWAYS_INLINE pinned_object<T, Policy> try_pin(handle_type handle) noexcept {
         guard_type guard = try_access();
         const typename detail::object_access<T>::pointer object =
             guard ? this->template find<T>(handle) : nullptr;
@@ -165,12 +168,15 @@ public:
     }
 
     /// Holds the service's compaction off while the guard lives. Guards of a service and of its pools may be
-    /// taken in any order.
+    /// taken in any order. When there is a pool that records lives, who made a thread's first guard is
+    /// recorded, for programs that look into this one.
     /// Progress: blocking, like pool::access, and it throws the same.
-    [[nodiscard]] guard_type access() { return gate_.access(); }
+    [[nodiscard]] HANDLEPOOL_ALWAYS_INLINE guard_type access() { return access_for(from_here()); }
     /// Like access(), but returns an empty guard where that would wait or throw.
     /// Progress: wait-free after a thread's first call, which is lock-free.
-    [[nodiscard]] guard_type try_access() noexcept { return gate_.try_access(); }
+    [[nodiscard]] HANDLEPOOL_ALWAYS_INLINE guard_type try_access() noexcept {
+        return try_access_for(from_here());
+    }
 
     // ---- Exclusive access: one thread
 
@@ -270,9 +276,33 @@ private:
 
     pool_type* pool_of(handle_type handle) const noexcept { return pools_.route(handle); }
 
+    /// The user's function, when such things are recorded.
+    HANDLEPOOL_ALWAYS_INLINE static detail::caller from_here() noexcept {
+        return detail::has_recorders.load(std::memory_order::relaxed) ? detail::this_caller(0)
+                                                                      : detail::caller::unknown;
+    }
+    guard_type access_for(detail::caller who) {
+        guard_type guard = gate_.access();
+        note_guard(who);
+        return guard;
+    }
+    guard_type try_access_for(detail::caller who) noexcept {
+        guard_type guard = gate_.try_access();
+        if (guard) {
+            note_guard(who);
+        }
+        return guard;
+    }
+    void note_guard(detail::caller who) noexcept {
+        if (who != detail::caller::unknown) {
+            gate_.note_maker(static_cast<std::uint64_t>(who));
+        }
+    }
+
     std::function<void(const std::string& text)> report_leaks_;
     detail::per_thread_table<detail::pin<Policy>> pins_;
     detail::access_gate<detail::pin<Policy>> gate_;
+    detail::service_listing listing_;
     detail::pool_directory<Layout, Policy> pools_;
     detail::service_compactor<Layout, Policy> compactor_;
 };
@@ -286,6 +316,7 @@ basic_service<Layout, Policy>::basic_service(service_options options)
     : report_leaks_(std::move(options.report_leaks)),
       pins_("service guards", options.max_threads),
       gate_(pins_, "service"),
+      listing_(gate_.described()),
       pools_(std::move(options.limits)),
       compactor_(gate_, pools_) {}
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 
-// A program to be inspected: makes pools, leaks in one place, erases in another, holds a guard in a third,
-// and waits for its end. With the argument `busy` it goes on leaking, and a compaction waits for the guard.
+// A program to be inspected: makes pools, leaks in one place, erases in another, holds guards of a pool and of
+// a service in two others, and waits for its end. With the argument `busy` it goes on leaking, and a compaction waits for the guard.
 
 #include <handlepool/pool.hpp>
+#include <handlepool/service.hpp>
 #include <handlepool/stable_pool.hpp>
 
 #include <pthread.h>
@@ -39,6 +40,12 @@ void leak(stations& all) {
 
 void explode(stations& all, handlepool::handle<station> which) {
     all.erase(which);
+}
+
+/// Never returns.
+void serve(handlepool::service& all) {
+    const auto guard = all.access();
+    pause();
 }
 
 struct rock {
@@ -85,6 +92,14 @@ int main(int count, char** arguments) {
     game::explode(stations, lost);
     stations.compact();
     sparks.compact();
+    handlepool::service service;
+    std::jthread server([&] {
+        pthread_setname_np(pthread_self(), "network");
+        game::serve(service);
+    });
+    while (!service.has_guards()) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
     std::jthread renderer([&] {
         pthread_setname_np(pthread_self(), "render");
         const auto guard = stations.access();

@@ -25,6 +25,7 @@ namespace {
 
 using nlohmann::json;
 using support::run_result;
+using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::MatchesRegex;
 
@@ -104,6 +105,8 @@ TEST_F(inspect_tool, finds_a_leak_and_a_guard) {
                      "pool id alive capacity used newborn waiting created/s erased/s frames/s compaction "
                      "memory state type\n"
                      "stations 5 6 100 6% 0 0 - - - - # KiB guarded game::station\n"
+                     "the service: thread \"network\" holds 1 guard for # ms, made in game::serve\\(.*\\) at "
+                     "example.cpp:[0-9]+\n"
                      "stations: thread \"render\" holds 1 guard for # ms, made in .*operator\\(\\)\\(\\) at "
                      "example.cpp:[0-9]+\n"
                      "\n"
@@ -136,12 +139,14 @@ TEST_F(inspect_tool, prints_all_as_json) {
             each.erase(time_or_size);
         }
     }
-    json& guard = pools.at(0).at("gate").at("guards").at(0);
-    EXPECT_GT(guard.at("nanoseconds"), 0);
-    EXPECT_THAT(guard.at("place").get<std::string>(), HasSubstr("example.cpp:"));
-    guard.erase("nanoseconds");
-    guard.erase("place");
-    guard.erase("thread_number");
+    for (json* const gate : {&pools.at(0).at("gate"), &programs.at(0).at("services").at(0).at("gate")}) {
+        json& guard = gate->at("guards").at(0);
+        EXPECT_GT(guard.at("nanoseconds"), 0);
+        EXPECT_THAT(guard.at("place").get<std::string>(), HasSubstr("example.cpp:"));
+        guard.erase("nanoseconds");
+        guard.erase("place");
+        guard.erase("thread_number");
+    }
     EXPECT_EQ(programs,
               json::parse(R"([{"process": )" + process + R"(, "name": "handlepool_inspect_example", "pools": [
         {"name": "stations", "id": 5, "layout": "32.22.10", "type": "game::station", "object_bytes": 4, "is_stable": false,
@@ -154,7 +159,10 @@ TEST_F(inspect_tool, prints_all_as_json) {
          "capacity": 40, "alive": 1, "dense": 1, "newborn": 0, "waiting_removals": 0, "reserved": 0, "created": 1, "erased": 0,
          "destroyed": 0, "frames": 1, "created_per_second": 0.0, "erased_per_second": 0.0,
          "frames_per_second": 0.0, "compaction_nanoseconds_per_frame": null,
-         "gate": {"state": "open", "thread": "", "waited_nanoseconds": 0, "guards": []}}]}])"));
+         "gate": {"state": "open", "thread": "", "waited_nanoseconds": 0, "guards": []}}],
+        "services": [{"number": 0,
+         "gate": {"state": "open", "thread": "", "waited_nanoseconds": 0,
+                  "guards": [{"thread": "network", "guards": 1, "task": ""}]}}]}])"));
 }
 
 TEST_F(inspect_tool, prints_for_prometheus) {
@@ -170,6 +178,13 @@ TEST_F(inspect_tool, prints_for_prometheus) {
     EXPECT_THAT(result.output, HasSubstr("\nhandlepool_inspected_guard_threads" + labels + "1\n"));
     EXPECT_THAT(result.output,
                 HasSubstr("\nhandlepool_inspected_waiting_for_guards_seconds" + labels + "0\n"));
+    const std::string of_service = "{program=\"handlepool_inspect_example\",process=\"" + process +
+                                   "\",service=\"1\",copy=\"0\"} ";
+    EXPECT_THAT(result.output, HasSubstr("\nhandlepool_inspected_service_guard_threads" + of_service + "1\n"));
+    EXPECT_THAT(result.output,
+                HasSubstr("\nhandlepool_inspected_service_waiting_for_guards_seconds" + of_service + "0\n"));
+    EXPECT_THAT(result.output,
+                ContainsRegex("\nhandlepool_inspected_service_longest_guard_seconds[{][^}]*[}] 0[.][0-9]+\n"));
     for (std::istringstream lines(result.output); lines.good();) {
         std::string line;
         std::getline(lines, line);

@@ -115,7 +115,7 @@ TEST(inspected_process, of_another_version_is_refused) {
         test::message_of<process_unreadable>([&] { inspected_program::in_process(other.process()); }),
         "process " + std::to_string(other.process()) +
             " has pools of another version of the library: its description has version 77 and addresses of 8 "
-            "bytes, and this program reads version 2 with addresses of 8");
+            "bytes, and this program reads version 3 with addresses of 8");
 }
 
 // What only looks like a description, because it is a copy of one, is none.

@@ -233,11 +233,56 @@ TEST_P(page_in_browser, compares_two_moments) {
     page.click("#mark");
     page.wait_for("document.querySelectorAll('#comparison table').length === 2");
     EXPECT_THAT(text_of("#comparison table:first-of-type"), HasSubstr("stations"));
-    page.wait_for("/game::forget.*example.cpp:[0-9]+\\s+rocks\\s+[0-9.]+.*[+]/"
+    page.wait_for("/game::forget.*example.cpp:[0-9]+\\s+(rocks\\s+)?[0-9.]+.*[+]/"
                   "s.test(document.getElementById('comparison').innerText)");
     page.value_of("(() => { const second = document.getElementById('second'); second.value = 0; "
                   "second.dispatchEvent(new Event('change')); })()");
     wait_for_text("#comparison", "No place has more or fewer living objects than before.");
+}
+
+TEST_P(page_in_browser, keeps_moments_by_name_when_it_is_loaded_again) {
+    page.press("2");
+    page.wait_for(
+        "/game::found/.test(document.querySelector('#view-objects').innerText)"); // and what was seen first
+    page.value_of("document.getElementById('mark-name').value = 'before the wave'");
+    page.click("#mark");
+    wait_for_text("#marks", "^before the wave is kept; keep another one to compare.$");
+    page.value_of("setTimeout(() => location.reload(), 0), document.body.id = 'former'");
+    page.wait_for("document.body && document.body.id !== 'former' && "
+                  "document.querySelectorAll('#pools tbody tr').length === 3");
+    wait_for_text("#marks", "^before the wave is kept; keep another one to compare.$");
+    page.value_of("document.getElementById('mark-name').value = 'after it'");
+    page.click("#mark");
+    wait_for_text("#comparison", "before the wave\\s+after it\\s+change");
+}
+
+// What takes long is asked seldom: here the server's answers say so.
+TEST_P(page_in_browser, reads_pools_so_seldom_that_it_costs_little) {
+    page.value_of("(() => { const asked = window.asked = {pool: 0, state: 0}; const really = window.fetch; "
+                  "window.fetch = async (what, ...more) => { const name = what.split('?')[0]; asked[name] = "
+                  "(asked[name] ?? 0) + 1; "
+                  "const answer = await really(what, ...more); if (name !== 'pool') return answer; "
+                  "const told = {...await answer.json(), processor_seconds: 20}; "
+                  "return {ok: true, json: async () => told}; }; })()");
+    EXPECT_EQ(page.value_of("document.getElementById('reading').hidden"), true);
+    open_pool("rocks");
+    page.press("2");
+    wait_for_text("#reading-text", "^Read [0-9]+ s ago, and again in [0-9]+ s: so it takes 2 % of a processor.$");
+    const int asked = page.value_of("window.asked.pool");
+    page.wait_for("window.asked.state > 3");
+    EXPECT_EQ(page.value_of("window.asked.pool"), asked);
+    wait_for_text("#reading-text", "^Read [1-9]");
+    page.click("#read-now");
+    page.wait_for("window.asked.pool === " + std::to_string(asked + 1));
+    page.press("r");
+    page.wait_for("window.asked.pool === " + std::to_string(asked + 2));
+    page.press("1");
+    page.wait_for("document.getElementById('reading').hidden");
+}
+
+TEST_P(page_in_browser, tells_who_holds_guards_of_a_service) {
+    wait_for_text("#notices", "the service: thread “network” has held a guard for [0-9.]+ s, made in "
+                              "game::serve.* at example.cpp:[0-9]+");
 }
 
 TEST_P(page_in_browser, is_used_by_keys) {

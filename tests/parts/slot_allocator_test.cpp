@@ -77,7 +77,7 @@ struct allocator_rig {
     pool_geometry geometry;
     slot_table<pool_config<layout, Policy>> slots;
     shard_table<Policy> shards;
-    life_recorder<Policy> lives{"recorder", 0, 0, 0, 0};
+    life_recorder<Policy> lives{"recorder", 0, 0, 0, 0, 0};
     slot_allocator<pool_config<layout, Policy>> allocator;
 };
 

@@ -66,5 +66,34 @@ TEST(pool_listing, takes_pools_of_several_threads) {
     EXPECT_EQ(listed(), names{});
 }
 
+TEST(service_listing, has_a_service_for_its_life) {
+    const auto gates = [] {
+        std::vector<const void*> states;
+        for (const detail::living_service* each = detail::living_services; each != nullptr;
+             each = each->next) {
+            EXPECT_TRUE(each->next == nullptr || each->next->previous == each);
+            states.push_back(each->gate.state);
+        }
+        return states;
+    };
+    const int states[3] = {};
+    const auto gate = [&states](int i) {
+        detail::described_gate one;
+        one.state = &states[i];
+        return one;
+    };
+    using pointers = std::vector<const void*>;
+    std::optional<detail::service_listing> first(gate(0));
+    std::optional<detail::service_listing> second(gate(1));
+    std::optional<detail::service_listing> third(gate(2));
+    EXPECT_EQ(gates(), (pointers{&states[2], &states[1], &states[0]}));
+    EXPECT_EQ(detail::living_services->number, detail::living_services->next->number + 1);
+    second.reset();
+    EXPECT_EQ(gates(), (pointers{&states[2], &states[0]}));
+    third.reset();
+    first.reset();
+    EXPECT_EQ(gates(), pointers{});
+}
+
 } // namespace
 } // namespace handlepool

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <thread>
 #include <vector>
@@ -71,6 +72,43 @@ TEST_P(removal_queue_test, a_push_past_the_limit_fails_and_leaves_the_others_alo
             queue.recycle();
         }
     }
+}
+
+// So that what is kept of a removal can be kept under its position.
+TEST_P(removal_queue_test, who_puts_a_record_in_and_who_takes_it_out_know_its_position) {
+    queue_type queue("queue", 10, chunk_size, unlimited);
+    removals_chain shard;
+    std::map<std::uint32_t, value_type> waiting;
+    value_type next = 0;
+    for (int round = 0; round != 20; ++round) {
+        for (std::size_t i = 0; i != chunk_size + 1; ++i, ++next) {
+            ASSERT_TRUE(queue.push(shard, next, unlimited, [&](std::uint32_t position) {
+                EXPECT_LT(position, 10 * chunk_size);
+                EXPECT_TRUE(waiting.emplace(position, next).second) << "two records at one position";
+            }));
+        }
+        queue.look(shard);
+        queue.limit(shard, chunk_size);
+        queue.drain(shard, [&](auto record, std::size_t count, std::uint32_t first) {
+            for (std::uint32_t i = 0; i != count; ++i) {
+                const auto found = waiting.extract(first + i);
+                ASSERT_TRUE(found);
+                EXPECT_EQ(found.mapped(), record(i));
+            }
+        });
+        queue.recycle();
+        ASSERT_EQ(waiting.size(), shard.pending());
+        if (round % 3 == 2) {
+            queue.look(shard);
+            queue.drain(shard, each_record([](value_type) {}));
+            queue.recycle();
+            waiting.clear();
+        }
+    }
+    queue_type full("queue", 10, chunk_size, 1);
+    removals_chain other;
+    EXPECT_TRUE(full.push(other, 1));
+    EXPECT_FALSE(full.push(other, 2, unlimited, [](std::uint32_t) { ADD_FAILURE() << "it was refused"; }));
 }
 
 TEST_P(removal_queue_test, each_shard_has_the_limit_for_itself) {

@@ -7,6 +7,7 @@
 #include <tests/support/stop_at_every_access.hpp>
 #include <tests/support/threads.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -23,7 +24,7 @@ constexpr slot_index first_slot{0};
 constexpr slot_index last_slot{9};
 
 recorder_type recorder_of(std::size_t lives) {
-    return {"recorder", 10, 10, lives, 0};
+    return {"recorder", 10, 10, 20, lives, 0};
 }
 
 TEST(life_recorder, records_nothing_and_needs_nothing_for_no_lives) {
@@ -31,6 +32,8 @@ TEST(life_recorder, records_nothing_and_needs_nothing_for_no_lives) {
     EXPECT_FALSE(none.is_on());
     none.began(first_slot, 1, life_event::created, caller{7});
     none.ended(first_slot, 1, life_event::erased, caller{8});
+    none.ended_in_queue(0, first_slot, 1, life_event::erased, caller{8});
+    none.take_over(0, 1);
     none.renamed(first_slot, 3, caller{8});
     none.forgot_all(4, caller{8});
     none.next_frame();
@@ -100,7 +103,7 @@ TEST(life_recorder, keeps_as_many_lives_of_each_slot_as_it_was_told) {
 
 TEST(life_recorder, a_life_has_32_bytes) {
     const recorder_type one = recorder_of(1);
-    const recorder_type eight("recorder", 1U << 20, 10, 8, 0);
+    const recorder_type eight("recorder", 1U << 20, 10, 1000, 8, 0);
     EXPECT_GE(one.memory().reserved, 10U * 32);
     EXPECT_LT(eight.memory().reserved, (std::size_t{8} * 32 << 20) + (1U << 22));
     EXPECT_LT(eight.memory().resident, 1U << 20) << "memory comes by use";
@@ -197,7 +200,7 @@ TEST(life_recorder, a_record_that_is_being_written_is_none) {
                 }
             }
         }
-        life_recorder<support::step_policy> some{"recorder", 1, 1, 1, 0};
+        life_recorder<support::step_policy> some{"recorder", 1, 1, 4, 1, 0};
     };
     stop_at_every_access<scene>(
         [](scene& now) {
@@ -210,6 +213,101 @@ TEST(life_recorder, a_record_that_is_being_written_is_none) {
             EXPECT_TRUE(now.some.beginning(first_slot, 3));
             EXPECT_TRUE(now.some.end(first_slot, 3));
         });
+}
+
+TEST(life_recorder, an_end_waits_with_its_removal_until_it_is_taken_over) {
+    recorder_type some = recorder_of(2);
+    some.began(first_slot, 3, life_event::created, caller{1});
+    some.next_frame();
+    some.ended_in_queue(7, first_slot, 3, life_event::erased, caller{2});
+    some.next_frame();
+    const auto expect_end = [&some] {
+        const auto end = some.end(first_slot, 3);
+        ASSERT_TRUE(end);
+        EXPECT_EQ(end->event, life_event::erased);
+        EXPECT_EQ(end->who, caller{2});
+        EXPECT_EQ(some.frames_since(*end), 1U);
+        EXPECT_FALSE(end->is_undone);
+    };
+    expect_end();
+    EXPECT_FALSE(some.has_end(first_slot, 3)) << "who sweeps must leave it to its record";
+    EXPECT_FALSE(some.end(first_slot, 1));
+    EXPECT_FALSE(some.end(first_slot, 5));
+    EXPECT_FALSE(some.end(last_slot, 3));
+    some.take_over(6, 1);
+    EXPECT_FALSE(some.has_end(first_slot, 3)) << "another position";
+    some.take_over(5, 3);
+    expect_end();
+    EXPECT_TRUE(some.has_end(first_slot, 3));
+    some.ended(first_slot, 3, life_event::cleared, caller{9}); // by whoever comes later
+    some.take_over(5, 3);
+    EXPECT_EQ(some.end(first_slot, 3)->event, life_event::cleared) << "nothing waits any more";
+}
+
+TEST(life_recorder, takes_over_all_ends_of_a_run_and_no_others) {
+    constexpr std::uint32_t slots = 100;
+    recorder_type some("recorder", slots, slots, slots, 4, 0);
+    for (std::uint32_t i = 0; i != slots;
+         ++i) {           // a run may be longer than what is asked for ahead, or shorter
+        if (i % 3 != 0) { // others have no record of their end, or have it elsewhere
+            some.ended_in_queue(i, slot_index{slots - 1 - i}, 2 * (i % 5) + 1, life_event::erased, caller{i});
+        }
+    }
+    for (std::uint32_t first = 0, count = 1; first != slots; first += count) {
+        count = std::min<std::uint32_t>(first / 2 + 1, slots - first);
+        some.take_over(first, count);
+        for (std::uint32_t i = 0; i != slots; ++i) {
+            const slot_index slot{slots - 1 - i};
+            ASSERT_EQ(some.has_end(slot, 2 * (i % 5) + 1), i % 3 != 0 && i < first + count) << i;
+            if (i % 3 != 0) {
+                ASSERT_EQ(some.end(slot, 2 * (i % 5) + 1)->who, caller{i});
+            }
+        }
+    }
+}
+
+TEST(life_recorder, an_end_that_a_restore_took_back_is_not_the_one_that_waits) {
+    recorder_type some = recorder_of(1);
+    some.began(first_slot, 3, life_event::created, caller{1});
+    some.ended(first_slot, 3, life_event::erased, caller{2});
+    some.take_back(first_slot, 3);
+    EXPECT_TRUE(some.end(first_slot, 3)->is_undone);
+    some.ended_in_queue(0, first_slot, 3, life_event::erased, caller{4});
+    EXPECT_EQ(some.end(first_slot, 3)->who, caller{4});
+    EXPECT_FALSE(some.end(first_slot, 3)->is_undone);
+    some.take_over(0, 1);
+    EXPECT_EQ(some.end(first_slot, 3)->who, caller{4});
+    EXPECT_FALSE(some.end(first_slot, 3)->is_undone);
+}
+
+TEST(life_recorder, a_reset_forgets_the_ends_that_wait) {
+    recorder_type some = recorder_of(1);
+    some.ended_in_queue(3, first_slot, 3, life_event::erased, caller{2});
+    some.reset();
+    EXPECT_FALSE(some.end(first_slot, 3));
+    some.take_over(0, 4);
+    EXPECT_FALSE(some.end(first_slot, 3));
+    some.ended_in_queue(3, first_slot, 5, life_event::erased, caller{3});
+    EXPECT_EQ(some.end(first_slot, 5)->who, caller{3});
+}
+
+// Compaction is stopped between any two words.
+TEST(life_recorder, an_end_is_known_while_it_is_taken_over) {
+    struct scene {
+        scene() { some.ended_in_queue(1, first_slot, 3, life_event::erased, caller{2}); }
+        void expect_end() const {
+            const auto end = some.end(first_slot, 3);
+            ASSERT_TRUE(end);
+            EXPECT_EQ(end->who, caller{2});
+        }
+        life_recorder<support::step_policy> some{"recorder", 1, 1, 2, 1, 0};
+    };
+    stop_at_every_access<scene>([](scene& now) { now.some.take_over(0, 2); },
+                                [](scene& now) { now.expect_end(); },
+                                [](scene& now) {
+                                    now.expect_end();
+                                    EXPECT_TRUE(now.some.has_end(first_slot, 3));
+                                });
 }
 
 // While a thread writes one life after the other, what another one reads is one of them or nothing.

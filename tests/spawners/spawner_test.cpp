@@ -264,6 +264,50 @@ TEST(spawner, extracts_an_object_that_was_revoked_in_the_same_frame) {
     }
 }
 
+// What a spawner leaves to the next compaction is told without them.
+TEST(spawner, ignores_the_user_bits_of_handles) {
+    using layout = handle_layout<24, 20, 9, 11>;
+    using ship = handle<int, layout>;
+    for (const bool record : {false, true}) {
+        pool_options options = with_spawners(2);
+        options.record_lives = record ? 1 : 0;
+        pool<int, with_layout<layout>> ships(options);
+        std::vector<ship> ended;
+        const auto hook = ships.on_destroy([&](ship which, int&) { ended.push_back(which); });
+        std::vector<ship> all;
+        {
+            auto spawners = ships.spawners(2);
+            for (int i = 0; i != 6; ++i) {
+                all.push_back(spawners[0].emplace(i));
+                EXPECT_EQ(all.back().user(), 0U);
+            }
+            const ship reserved = spawners[1].reserve_handle();
+            spawners[1].fulfill(reserved.with_user(3), 6);
+            all.push_back(reserved);
+        }
+        ships.compact();
+        const auto marked = [&](std::size_t i) { return all[i].with_user(0x7ff); };
+        std::vector<int> sunk;
+        ship renamed;
+        {
+            auto spawners = ships.spawners(2);
+            EXPECT_TRUE(spawners[0].erase(marked(0)));
+            EXPECT_EQ(spawners[0].erase(std::vector{marked(1), marked(2)}), 2U);
+            EXPECT_TRUE(spawners[1].extract(marked(3), [&](int&& object) { sunk.push_back(object); }));
+            renamed = spawners[1].revoke(marked(4));
+            EXPECT_EQ(renamed.user(), 0U);
+            EXPECT_TRUE(spawners[0].erase(marked(4))); // which has another handle by then
+            EXPECT_TRUE(spawners[0].contains(marked(6)));
+            EXPECT_EQ(spawners[0].at(marked(6)), 6);
+        }
+        ships.compact();
+        EXPECT_THAT(ended, UnorderedElementsAre(all[0], all[1], all[2], all[3], renamed));
+        EXPECT_THAT(sunk, ElementsAre(3));
+        EXPECT_THAT(values_of(ships), UnorderedElementsAre(5, 6));
+        expect_consistent(ships);
+    }
+}
+
 TEST(spawner, reserves_fulfills_and_cancels) {
     pool<int> ships(with_spawners(2));
     auto spawners = ships.spawners(2);

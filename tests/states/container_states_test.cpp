@@ -100,6 +100,33 @@ TYPED_TEST(container_states, swap_what_is_full) {
     EXPECT_TRUE(one.empty());
 }
 
+// Each keeps its own attachment.
+TYPED_TEST(container_states, exchange_contents_and_follow_as_before) {
+    for (const bool both_are_attached : {true, false}) {
+        fleet in(3, 4);
+        TypeParam one = full_container<TypeParam>(in, in.alive);
+        TypeParam other = this->empty();
+        if (both_are_attached) {
+            states_of<TypeParam>::attach(other, in.ships);
+        }
+        TypeParam& same = one;
+        one.swap_contents(same);
+        one.swap_contents(other);
+        EXPECT_TRUE(one.attached());
+        EXPECT_EQ(other.attached(), both_are_attached);
+        states_of<TypeParam>::expect_filled(other, in.alive);
+        if (both_are_attached) {
+            expect_to_follow(other, in.ships);
+        }
+        expect_to_follow(one, in.ships);
+        states_of<TypeParam>::expect_filled(other, in.alive);
+        in.ships.clear();
+        in.ships.compact();
+        EXPECT_TRUE(one.empty());
+        EXPECT_EQ(other.empty(), both_are_attached);
+    }
+}
+
 TYPED_TEST(container_states, move_each_member) {
     TypeParam one = this->full();
     TypeParam moved(std::move(one));
@@ -247,7 +274,6 @@ TYPED_TEST(container_states, forget_the_pool_before) {
     }
 }
 
-// An object whose handle was revoked stays a member under that one, unless the new one comes in its place.
 TYPED_TEST(container_states, follow_the_pool_of_a_view_that_has_ended) {
     using view = decltype(this->in.ships.exclusive_access());
     alignas(view) std::array<std::byte, sizeof(view)> memory{};
@@ -259,6 +285,7 @@ TYPED_TEST(container_states, follow_the_pool_of_a_view_that_has_ended) {
     expect_to_follow(container, this->in.ships);
 }
 
+// An object whose handle was revoked stays a member under that one, unless the new one comes in its place.
 TYPED_TEST(container_states, lose_objects_whose_handles_were_revoked) {
     using kind = states_of<TypeParam>;
     const std::function<void(ship_pool&, ship)> each_end[] = {

@@ -3,7 +3,6 @@
 
 #include <handlepool/detail/recorder/recorded_event.hpp>
 #include <handlepool/detail/slots/slot_history.hpp>
-#include <handlepool/detail/threads/parent_gate.hpp>
 #include <handlepool/policy.hpp>
 
 #define XXH_INLINE_ALL
@@ -26,11 +25,6 @@ using history_type = detail::slot_history<default_policy>;
 
 constexpr std::size_t slots_at_once = std::size_t{1} << 14;
 
-std::uint64_t address_in(const described_array& array, std::uint64_t position) noexcept {
-    return reinterpret_cast<std::uintptr_t>(array.first) +
-           static_cast<std::uint64_t>(array.stride) * position; // modulo 2^64, if it is negative
-}
-
 std::uint64_t difference(std::uint64_t more, std::uint64_t less) noexcept {
     return more > less ? more - less : 0;
 }
@@ -43,6 +37,19 @@ std::uint32_t reservation(std::uint32_t tag) noexcept {
 /// The words of a life, as life_recorder keeps them.
 struct life_words {
     std::array<std::uint64_t, 2> beginning;
+    std::array<std::uint64_t, 2> end;
+};
+
+/// What two words say of a generation.
+std::optional<life_record> record_in(const std::array<std::uint64_t, 2>& words, std::uint32_t generation) {
+    const life_record found = life_record::of(words[0], words[1]);
+    const bool is_one = found.generation == generation && found.event != detail::life_event::none;
+    return is_one ? std::optional(found) : std::nullopt;
+}
+
+/// An end that waits for a compaction, as waiting_ends keeps it.
+struct waiting_words {
+    std::uint64_t life;
     std::array<std::uint64_t, 2> end;
 };
 
@@ -80,6 +87,7 @@ void inspected_pool::require_sensible() const {
         (pool.lives.first == nullptr || (pool.lives.stride == sizeof(life_words) &&
                                          pool.lives.count == pool.slot_table.count << pool.lives_bits)) &&
         (pool.history.first == nullptr || pool.history.stride == 2 * sizeof(std::uint64_t)) &&
+        (pool.waiting_ends.first == nullptr || pool.waiting_ends.stride == sizeof(waiting_words)) &&
         pool.created.count <= detail::thread_index_limit && pool.memory_size <= most_bytes &&
         pool.phase_nanoseconds.count == std::tuple_size_v<decltype(pool_counts::phase_nanoseconds)> &&
         pool.phase_nanoseconds.stride == sizeof(std::uint64_t);
@@ -192,43 +200,6 @@ pool_counts inspected_pool::counts() const {
     return now;
 }
 
-gate_view inspected_pool::gate() const {
-    gate_view found;
-    const std::uint64_t now = inspect_tool::now();
-    const auto state = memory_.read<std::uint32_t>(listed_.description.gate_state);
-    found.is = state == 0   ? gate_view::state::open
-               : state == 1 ? gate_view::state::waiting
-                            : gate_view::state::closed;
-    found.is_exclusive =
-        memory_.read<detail::gate_use>(listed_.description.closed_for) == detail::gate_use::exclusive_access;
-    if (found.is != gate_view::state::open) {
-        found.thread =
-            program_.thread_with_number(memory_.read<std::uint32_t>(listed_.description.compacting_thread));
-    }
-    if (const auto since = memory_.read<std::uint64_t>(listed_.description.waiting_since); since != 0) {
-        found.nanoseconds = difference(now, since);
-    }
-    const auto last = memory_.read<std::uint32_t>(listed_.description.shard_count);
-    for (std::uint32_t i = 0; i < last && i < listed_.description.guards.count; ++i) {
-        const auto count = memory_.read<std::uint32_t>(address_in(listed_.description.guards, i));
-        if (count == 0) {
-            continue;
-        }
-        held_guards one{.thread_number = i, .thread = program_.thread_with_number(i), .count = count};
-        const auto since = memory_.read<std::uint64_t>(address_in(listed_.description.guards_since, i));
-        if (since != 0) {
-            one.nanoseconds = difference(now, since);
-            one.maker = program_.maker_of(
-                memory_.read<std::uint64_t>(address_in(listed_.description.guard_makers, i)));
-            if (!one.maker->thread.empty()) { // the number may be another thread's by now
-                one.thread = one.maker->thread;
-            }
-        }
-        found.guards.push_back(std::move(one));
-    }
-    return found;
-}
-
 // ---- Lives
 
 void inspected_pool::for_each_living(const std::function<void(const living_object&)>& visit) const {
@@ -326,10 +297,32 @@ std::vector<std::uint32_t> inspected_pool::hashes_at(std::uint32_t first, std::s
 }
 
 std::optional<life_record> inspected_pool::record_at(std::uint64_t address, std::uint32_t generation) const {
-    const auto read = memory_.read<std::array<std::uint64_t, 2>>(address);
-    const life_record found = life_record::of(read[0], read[1]);
-    return found.generation == generation && found.event != life_event::none ? std::optional(found)
-                                                                             : std::nullopt;
+    return record_in(memory_.read<std::array<std::uint64_t, 2>>(address), generation);
+}
+
+// As in waiting_ends: what is read twice, and the same, is whole.
+std::optional<life_record> inspected_pool::waiting_end(detail::slot_index slot,
+                                                       std::uint32_t generation) const {
+    const std::uint64_t wanted = std::uint64_t{raw(slot)} << 32 | generation;
+    const described_array& ends = listed_.description.waiting_ends;
+    const std::uint64_t last =
+        std::min(ends.count, memory_.read<std::uint64_t>(listed_.description.waiting_ends_reach));
+    for (std::uint64_t first = 0; first < last; first += slots_at_once) {
+        const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(slots_at_once, last - first));
+        const auto some = memory_.read_touched_array<waiting_words>(address_in(ends, first), count);
+        for (std::size_t i = 0; i != count; ++i) {
+            if (some[i].life != wanted) {
+                continue;
+            }
+            const auto again = memory_.read<waiting_words>(address_in(ends, first + i));
+            const auto found = record_in(again.end, generation);
+            if (found && again.life == wanted &&
+                memory_.read<std::uint64_t>(address_in(ends, first + i)) == wanted) {
+                return found;
+            }
+        }
+    }
+    return std::nullopt;
 }
 
 std::optional<life_record> inspected_pool::beginning(detail::slot_index slot,
@@ -337,7 +330,13 @@ std::optional<life_record> inspected_pool::beginning(detail::slot_index slot,
     return record_at(address_of_life(slot, generation) + offsetof(life_words, beginning), generation);
 }
 std::optional<life_record> inspected_pool::end(detail::slot_index slot, std::uint32_t generation) const {
-    return record_at(address_of_life(slot, generation) + offsetof(life_words, end), generation);
+    const std::uint64_t address = address_of_life(slot, generation) + offsetof(life_words, end);
+    const auto written = record_at(address, generation);
+    if (written && !written->is_undone) {
+        return written;
+    }
+    const auto waiting = waiting_end(slot, generation);
+    return waiting ? waiting : record_at(address, generation); // perhaps it was taken over meanwhile
 }
 
 // As in life_recorder.
@@ -397,7 +396,7 @@ std::optional<object_copy> inspected_pool::copy(std::uint64_t handle) const {
     constexpr int most_tries = 1000;
     for (int i = 0; i != most_tries && is_alive(handle); ++i) {
         const auto frames = memory_.read<std::uint64_t>(listed_.description.frames);
-        const auto gate = memory_.read<std::uint32_t>(listed_.description.gate_state);
+        const auto gate = memory_.read<std::uint32_t>(listed_.description.gate.state);
         const slot_words before = slot_at(index_of(handle));
         if (before.location >= columns_.front().elements.count) {
             continue; // it is just being made
@@ -412,7 +411,7 @@ std::optional<object_copy> inspected_pool::copy(std::uint64_t handle) const {
         // Nothing moves while the gate is open; and what a compaction moves, it moves to another location.
         const slot_words after = slot_at(index_of(handle));
         const bool has_rested = gate != 2 &&
-                                memory_.read<std::uint32_t>(listed_.description.gate_state) != 2 &&
+                                memory_.read<std::uint32_t>(listed_.description.gate.state) != 2 &&
                                 memory_.read<std::uint64_t>(listed_.description.frames) == frames;
         if (after.tag == before.tag && after.location == before.location && (is_stable() || has_rested)) {
             return made;

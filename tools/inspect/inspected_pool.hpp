@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "inspected_gate.hpp"
 #include "inspected_program.hpp"
 
 #include <handlepool/detail/base/index_types.hpp>
@@ -32,26 +33,6 @@ struct pool_counts {
     std::array<std::uint64_t, 8> phase_nanoseconds{};
     std::uint64_t bytes_resident = 0;
     std::uint64_t at = 0; ///< nanoseconds of the clock
-};
-
-/// A thread's guards of a pool.
-struct held_guards {
-    std::uint32_t thread_number = 0; ///< the library's
-    std::string thread;              ///< its name, if known
-    std::uint32_t count = 0;
-    // Of the first of them, if the pool records lives.
-    std::optional<std::uint64_t> nanoseconds = std::nullopt;
-    std::optional<recorded_event> maker = std::nullopt;
-};
-
-/// Who keeps others from the pool.
-struct gate_view {
-    enum class state : std::uint32_t { open, waiting, closed };
-    state is = state::open;
-    bool is_exclusive = false;     ///< not a compaction, but exclusive access
-    std::string thread;            ///< who compacts, or has it alone
-    std::uint64_t nanoseconds = 0; ///< for which a compaction has waited for guards
-    std::vector<held_guards> guards;
 };
 
 /// An object that lives.
@@ -93,7 +74,7 @@ public:
     bool may_be_of(std::uint64_t handle) const noexcept;
 
     pool_counts counts() const;
-    gate_view gate() const;
+    gate_view gate() const { return gate_of(program_, listed_.description.gate); }
 
     /// Calls `visit` for each object that lives when its slot is looked at. Linear in the slots ever used.
     void for_each_living(const std::function<void(const living_object&)>& visit) const;
@@ -134,6 +115,7 @@ private:
     /// How many slots were ever used, as far as it shows.
     std::uint64_t slots_in_service() const;
     std::optional<detail::life_record> record_at(std::uint64_t address, std::uint32_t generation) const;
+    std::optional<detail::life_record> waiting_end(detail::slot_index slot, std::uint32_t generation) const;
     /// Of a slot, counted from any first one, the place of the life with this generation.
     std::uint64_t position_of_life(std::uint64_t slot, std::uint32_t generation) const noexcept;
     std::uint64_t address_of_life(detail::slot_index slot, std::uint32_t generation) const noexcept;

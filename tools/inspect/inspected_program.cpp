@@ -16,7 +16,7 @@ namespace {
 using detail::living_pool;
 using detail::process_description;
 
-constexpr std::size_t most_pools = 10'000;
+constexpr std::size_t most_listed = 10'000;
 constexpr std::size_t most_descriptions = 64; // copies of the library in a process
 
 std::uint64_t address_of(const void* pointer) noexcept {
@@ -88,12 +88,13 @@ std::vector<inspected_program> inspected_program::in_process(int process) {
     return found;
 }
 
-std::vector<living_pool> inspected_program::pools() const {
+template <class Living>
+std::vector<Living> inspected_program::list(Living* const* first) const {
     constexpr auto patience = std::chrono::milliseconds(500);
     try {
         for (const auto since = std::chrono::steady_clock::now();
              std::chrono::steady_clock::now() - since < patience;) {
-            if (auto found = try_to_list()) {
+            if (auto found = try_to_list(first)) {
                 std::ranges::reverse(*found); // the last one is the first of the list
                 return std::move(*found);
             }
@@ -109,20 +110,21 @@ std::vector<living_pool> inspected_program::pools() const {
                     process()));
 }
 
-std::optional<std::vector<living_pool>> inspected_program::try_to_list() const {
+template <class Living>
+std::optional<std::vector<Living>> inspected_program::try_to_list(Living* const* first) const {
     const auto changes = memory_.read<std::uint64_t>(description_.list_changes);
     if (changes % 2 != 0) {
         return std::nullopt;
     }
-    std::vector<living_pool> found;
+    std::vector<Living> found;
     std::unordered_set<const void*> seen; // else a list that is damaged might have no end
     try {
-        for (auto at = memory_.read<const living_pool*>(description_.living_pools);
-             at != nullptr && found.size() != most_pools; at = found.back().next) {
+        for (auto at = memory_.read<const Living*>(first); at != nullptr && found.size() != most_listed;
+             at = found.back().next) {
             if (!seen.insert(at).second) {
                 return std::nullopt;
             }
-            found.push_back(memory_.read<living_pool>(at));
+            found.push_back(memory_.read<Living>(at));
         }
     } catch (const memory_gone&) {
         return std::nullopt;
@@ -132,6 +134,9 @@ std::optional<std::vector<living_pool>> inspected_program::try_to_list() const {
     }
     return found;
 }
+
+template std::vector<detail::living_pool> inspected_program::list(detail::living_pool* const*) const;
+template std::vector<detail::living_service> inspected_program::list(detail::living_service* const*) const;
 
 bool is_same_pool(const living_pool& one, const living_pool& other) noexcept {
     return one.core == other.core && one.number == other.number;

@@ -31,8 +31,9 @@ public:
     std::size_t copy() const noexcept { return copy_; }
     std::string name() const { return program_name(process()); }
 
-    /// The pools that live, the first one first. Throws process_unreadable when it does not come to a rest.
-    std::vector<detail::living_pool> pools() const;
+    // What lives, the first one first. Throw process_unreadable when it does not come to a rest.
+    std::vector<detail::living_pool> pools() const { return list(description_.living_pools); }
+    std::vector<detail::living_service> services() const { return list(description_.living_services); }
 
     /// The name of the thread with this number of the library's, as the system knows it: "physics"; empty if
     /// that is not known.
@@ -50,7 +51,10 @@ private:
                       std::size_t copy) noexcept
         : memory_(memory), description_(description), copy_(copy) {}
 
-    std::optional<std::vector<detail::living_pool>> try_to_list() const;
+    template <class Living>
+    std::vector<Living> list(Living* const* first) const;
+    template <class Living>
+    std::optional<std::vector<Living>> try_to_list(Living* const* first) const;
     call_site site_of(std::uint64_t site) const;
     /// The value of an entry of a depot; nothing where there is none.
     std::optional<detail::word_depot::value_type> entry_of(const detail::listed_depot* depot,

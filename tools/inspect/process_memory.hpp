@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <handlepool/detail/memory/described_pool.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -68,6 +70,12 @@ public:
 private:
     int process_;
 };
+
+/// The address of an element of an array of it.
+inline std::uint64_t address_in(const detail::described_array& array, std::uint64_t position) noexcept {
+    return reinterpret_cast<std::uintptr_t>(array.first) +
+           static_cast<std::uint64_t>(array.stride) * position; // modulo 2^64, if it is negative
+}
 
 /// A part of a process's memory where data of its modules is.
 struct data_range {

@@ -55,7 +55,19 @@ living_by_place count_living(const inspected_pool& pool, std::size_t most) {
     });
     std::ranges::sort(found.oldest, is_older);
     found.oldest.resize(std::min(found.oldest.size(), most));
-    std::ranges::sort(found.ages);
+    return found;
+}
+
+/// The least, three quarters, and the greatest. Changes the order.
+std::vector<std::uint32_t> quartiles_of(std::vector<std::uint32_t>& ages) {
+    std::vector<std::uint32_t> found;
+    auto from = ages.begin(); // below it are those that are no greater
+    for (std::size_t quarter = 0; quarter <= 4 && !ages.empty(); ++quarter) {
+        const auto at = ages.begin() + static_cast<std::ptrdiff_t>((ages.size() - 1) * quarter / 4);
+        std::nth_element(from, at, ages.end());
+        found.push_back(*at);
+        from = at;
+    }
     return found;
 }
 
@@ -94,19 +106,17 @@ void add_places(pool_report& told, const inspected_program& program, const group
 }
 
 void add_details(pool_report& told, const inspected_program& program, const inspected_pool& pool,
-                 std::size_t most, const std::optional<living_by_place>& before) {
-    living_by_place now = count_living(pool, most);
+                 const most_told& most, const std::optional<living_by_place>& before) {
+    living_by_place now = count_living(pool, most.objects);
     told.is_detailed = true;
     told.knows_ages = pool.knows_ages();
     told.knows_places = pool.records_lives();
-    for (std::size_t quarter = 0; quarter <= 4 && !now.ages.empty(); ++quarter) {
-        told.age_quartiles.push_back(now.ages[(now.ages.size() - 1) * quarter / 4]);
-    }
+    told.age_quartiles = quartiles_of(now.ages);
     groups_by_word groups(now.groups.begin(), now.groups.end());
     std::ranges::sort(groups, [](const auto& a, const auto& b) {
         return std::pair(b.second.alive, a.first) < std::pair(a.second.alive, b.first);
     });
-    add_places(told, program, groups, before, most);
+    add_places(told, program, groups, before, most.places);
     for (const living_object& each : now.oldest) {
         if (!pool.is_alive(each.handle)) { // it has ended meanwhile
             continue;
@@ -157,8 +167,23 @@ pool_report report_of(const inspected_pool& pool) {
 }
 
 void add_details(pool_report& told, const inspected_program& program, const inspected_pool& pool,
-                 std::size_t most) {
+                 const most_told& most) {
     add_details(told, program, pool, most, std::nullopt);
+}
+
+std::vector<service_report> services_of(const inspected_program& program) {
+    std::vector<service_report> told;
+    for (const detail::living_service& each : program.services()) {
+        try {
+            told.push_back({.number = each.number, .gate = gate_of(program, each.gate)});
+        } catch (const memory_gone&) { // it has just ended
+        }
+    }
+    const std::vector<detail::living_service> still = program.services();
+    std::erase_if(told, [&still](const service_report& each) { // what was read may be something else's
+        return std::ranges::find(still, each.number, &detail::living_service::number) == still.end();
+    });
+    return told;
 }
 
 program_report look(const inspected_program& program, const wishes& asked) {
@@ -180,8 +205,11 @@ program_report look(const inspected_program& program, const wishes& asked) {
         std::this_thread::sleep_for(std::chrono::duration<double>(asked.seconds));
     }
 
-    program_report report{
-        .process = program.process(), .copy = program.copy(), .name = program.name(), .pools = {}};
+    program_report report{.process = program.process(),
+                          .copy = program.copy(),
+                          .name = program.name(),
+                          .pools = {},
+                          .services = services_of(program)};
     std::vector<detail::living_pool> told_of;
     for (const auto& [before, first] : seen) {
         try {
@@ -189,7 +217,7 @@ program_report look(const inspected_program& program, const wishes& asked) {
             pool_report told = report_of(pool);
             tell_rates(told, first.counts, asked.seconds > 0);
             if (!asked.pool.empty()) {
-                add_details(told, program, pool, asked.most, first.living);
+                add_details(told, program, pool, {.objects = asked.most, .places = asked.most}, first.living);
             }
             report.pools.push_back(std::move(told));
             told_of.push_back(before.listed());

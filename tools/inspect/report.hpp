@@ -62,18 +62,33 @@ struct pool_report {
     std::vector<object_report> oldest;
 };
 
+/// A service, which has no name.
+struct service_report {
+    std::uint64_t number = 0; ///< how many the program had made before
+    gate_view gate;
+};
+
 struct program_report {
     int process = 0;
     std::size_t copy = 0; ///< of the library, if the process has several, whose pools may have the same ids
     std::string name;
     std::vector<pool_report> pools;
+    std::vector<service_report> services;
 };
 
 /// A pool at this moment, without rates and details.
 pool_report report_of(const inspected_pool& pool);
-/// Adds the ages, `most` of the oldest objects, and `most` of the places where the living were created.
+/// How much is told of a pool.
+struct most_told {
+    std::size_t objects = 0; ///< the oldest ones
+    std::size_t places = 0;  ///< those with the most living objects
+};
+/// Adds the ages, the oldest objects, and the places where the living were created.
 void add_details(pool_report& told, const inspected_program& program, const inspected_pool& pool,
-                 std::size_t most);
+                 const most_told& most);
+
+/// The services of a program at this moment. Throws process_unreadable.
+std::vector<service_report> services_of(const inspected_program& program);
 
 /// Looks at a program. Pools that end meanwhile are left out; there is none if none has the name that was
 /// asked for. Throws process_unreadable.
@@ -81,6 +96,7 @@ program_report look(const inspected_program& program, const wishes& asked);
 
 std::string text_of(const program_report& report);
 nlohmann::ordered_json json_of(const pool_report& report);
+nlohmann::ordered_json json_of(const std::vector<service_report>& services);
 nlohmann::ordered_json json_of(const program_report& report);
 
 /// What a pool says of a handle, and with_bytes the bytes of its object, if it lives.

@@ -126,12 +126,23 @@ ordered_json json_of(const pool_report& report) {
     return json;
 }
 
+ordered_json json_of(const std::vector<service_report>& services) {
+    ordered_json json = ordered_json::array();
+    for (const service_report& each : services) {
+        json.push_back({{"number", each.number}, {"gate", json_of(each.gate)}});
+    }
+    return json;
+}
+
 ordered_json json_of(const program_report& report) {
     ordered_json pools = ordered_json::array();
     for (const pool_report& each : report.pools) {
         pools.push_back(json_of(each));
     }
-    return {{"process", report.process}, {"name", printable(report.name)}, {"pools", std::move(pools)}};
+    return {{"process", report.process},
+            {"name", printable(report.name)},
+            {"pools", std::move(pools)},
+            {"services", json_of(report.services)}};
 }
 
 ordered_json json_of_handle(const inspected_pool& pool, std::uint64_t handle, bool with_bytes) {

@@ -67,18 +67,22 @@ std::string guard_text(const held_guards& one) {
     return text;
 }
 
-void add_gate(std::string& text, const pool_report& pool) {
-    if (pool.gate.nanoseconds != 0) {
-        text += fmt::format("{}: {} by {} has waited {} for guards\n", printable(pool.name),
-                            pool.gate.is_exclusive ? "exclusive access" : "a compaction",
-                            thread_text(pool.gate.thread, "a thread"), time_text(pool.gate.nanoseconds));
-    } else if (pool.gate.is == gate_view::state::closed && pool.gate.is_exclusive) {
-        text += fmt::format("{}: {} has exclusive access\n", printable(pool.name),
-                            thread_text(pool.gate.thread, "a thread"));
+void add_gate(std::string& text, const std::string& whose, const gate_view& gate) {
+    if (gate.nanoseconds != 0) {
+        text += fmt::format("{}: {} by {} has waited {} for guards\n", whose,
+                            gate.is_exclusive ? "exclusive access" : "a compaction",
+                            thread_text(gate.thread, "a thread"), time_text(gate.nanoseconds));
+    } else if (gate.is == gate_view::state::closed && gate.is_exclusive) {
+        text += fmt::format("{}: {} has exclusive access\n", whose, thread_text(gate.thread, "a thread"));
     }
-    for (const held_guards& each : pool.gate.guards) {
-        text += fmt::format("{}: {}\n", printable(pool.name), guard_text(each));
+    for (const held_guards& each : gate.guards) {
+        text += fmt::format("{}: {}\n", whose, guard_text(each));
     }
+}
+
+/// Most programs have one.
+std::string name_of(const service_report& service, std::size_t services) {
+    return services == 1 ? "the service" : fmt::format("service {}", service.number + 1);
 }
 
 void add_details(std::string& text, const pool_report& pool) {
@@ -121,7 +125,7 @@ void add_details(std::string& text, const pool_report& pool) {
 std::string text_of(const program_report& report) {
     std::string text = fmt::format("{} ({}): {} pool{}\n", printable(report.name), report.process,
                                    report.pools.size(), report.pools.size() == 1 ? "" : "s");
-    if (report.pools.empty()) {
+    if (report.pools.empty()) { // a service without pools is of no interest
         return text;
     }
     std::size_t name_width = 4;
@@ -144,8 +148,11 @@ std::string text_of(const program_report& report) {
             each.compaction_nanoseconds ? fmt::format("{:.1f} us", *each.compaction_nanoseconds / 1000) : "-",
             bytes_text(now.bytes_resident), state_text(each.gate), printable(each.type));
     }
+    for (const service_report& each : report.services) {
+        add_gate(text, name_of(each, report.services.size()), each.gate);
+    }
     for (const pool_report& each : report.pools) {
-        add_gate(text, each);
+        add_gate(text, printable(each.name), each.gate);
     }
     for (const pool_report& each : report.pools) {
         if (each.is_detailed) {

@@ -22,53 +22,60 @@ using nlohmann::ordered_json;
 /// What is read of the objects of one map.
 constexpr std::uint64_t most_bytes = std::uint64_t{64} << 20;
 
+/// Keeps the objects of the cells that are drawn, and of all others no more than where newborns are.
 class map_artist {
 public:
     map_artist(const inspected_program& program, const inspected_pool& pool)
-        : program_(program), pool_(pool) {
-        pool.for_each_living([this](const living_object& each) { living_.push_back(each); });
-        std::ranges::sort(living_, {}, &living_object::location);
-        pool.for_each_reserved([this](std::uint64_t handle) { reserved_.push_back(handle); });
-        if (!pool.is_stable()) {
-            store_size_ = pool.dense_size();
-        } else if (!living_.empty()) {
-            store_size_ = living_.back().location + std::uint64_t{1};
-        }
-        first_newborn_ = std::ranges::lower_bound(living_, store_size_, {}, &living_object::location);
-        newborns_ = static_cast<std::uint64_t>(living_.end() - first_newborn_);
-    }
+        : program_(program), pool_(pool), store_size_(pool.is_stable() ? 0 : pool.dense_size()) {}
 
     store_map draw(std::uint64_t first, std::size_t most) {
         most = static_cast<std::size_t>(
             std::min<std::uint64_t>(most, most_bytes / std::max<std::uint64_t>(pool_.object_bytes(), 1) + 1));
-        map_.size = store_size_ + newborns_ + reserved_.size();
+        pool_.for_each_reserved([this](std::uint64_t handle) { reserved_.push_back(handle); });
+        look_at_all(first, most);
+        map_.size = store_size_ + newborns_.size() + reserved_.size();
         map_.first = std::min(first, map_.size);
         const std::uint64_t last = std::min(map_.first + most, map_.size);
         draw_store(map_.first, std::min(last, store_size_));
-        for (std::uint64_t i = std::max(map_.first, store_size_); i < last; ++i) {
-            const std::uint64_t rank = i - store_size_;
-            map_.cells.push_back(
-                rank < newborns_
-                    ? cell_of(first_newborn_[static_cast<std::ptrdiff_t>(rank)], map_cell::state::newborn)
-                    : map_cell{.is = map_cell::state::reserved,
-                               .handle = reserved_[static_cast<std::size_t>(rank - newborns_)]});
+        const std::uint64_t first_reserved = store_size_ + newborns_.size();
+        draw_newborns(std::max(map_.first, store_size_), std::min(last, first_reserved));
+        for (std::uint64_t i = std::max(map_.first, first_reserved); i < last; ++i) {
+            map_.cells.push_back({.is = map_cell::state::reserved,
+                                  .handle = reserved_[static_cast<std::size_t>(i - first_reserved)]});
         }
         return std::move(map_);
     }
 
 private:
+    /// Finds the objects that lie in these cells of the store, and where newborns are.
+    void look_at_all(std::uint64_t first, std::size_t most) {
+        pool_.for_each_living([&](const living_object& each) {
+            if (pool_.is_stable()) {
+                store_size_ = std::max(store_size_, each.location + std::uint64_t{1});
+            } else if (each.location >= store_size_) {
+                newborns_.push_back(each.location);
+                return;
+            }
+            if (each.location >= first && each.location - first < most) {
+                drawn_.push_back(each);
+            }
+        });
+        std::ranges::sort(drawn_, {}, &living_object::location);
+        std::ranges::sort(newborns_);
+    }
+
     void draw_store(std::uint64_t first, std::uint64_t last) {
-        auto next = std::ranges::lower_bound(living_, first, {}, &living_object::location);
+        auto next = drawn_.cbegin();
         std::vector<std::uint32_t> hashes;
         if (first < last) {
             hashes =
                 pool_.hashes_at(static_cast<std::uint32_t>(first), static_cast<std::size_t>(last - first));
         }
         for (std::uint64_t at = first; at < last; ++at) {
-            if (next != living_.end() && next->location == at) {
+            if (next != drawn_.cend() && next->location == at) {
                 map_.cells.push_back(cell_of(*next, map_cell::state::alive));
                 map_.cells.back().hash = hashes[static_cast<std::size_t>(at - first)];
-                while (next != living_.end() &&
+                while (next != drawn_.cend() &&
                        next->location == at) { // one that is just being moved there, too
                     ++next;
                 }
@@ -78,6 +85,29 @@ private:
                 map_.cells.push_back({.is = map_cell::state::erased, .handle = pool_.erased_at(at)});
             }
         }
+    }
+
+    /// The newborns of these cells lie in some part of the nursery, by now or no longer.
+    void draw_newborns(std::uint64_t first, std::uint64_t last) {
+        if (first >= last) {
+            return;
+        }
+        const std::uint32_t from = newborns_[static_cast<std::size_t>(first - store_size_)];
+        const std::uint32_t to = newborns_[static_cast<std::size_t>(last - 1 - store_size_)];
+        std::vector<living_object> found;
+        pool_.for_each_living([&](const living_object& each) {
+            if (each.location >= from && each.location <= to) {
+                found.push_back(each);
+            }
+        });
+        std::ranges::sort(found, {}, &living_object::location);
+        found.resize(std::min(found.size(), static_cast<std::size_t>(last - first)));
+        for (const living_object& each : found) {
+            map_.cells.push_back(cell_of(each, map_cell::state::newborn));
+        }
+        // Those that have ended meanwhile.
+        map_.cells.resize(map_.cells.size() + static_cast<std::size_t>(last - first) - found.size(),
+                          {.is = map_cell::state::erased});
     }
 
     map_cell cell_of(const living_object& object, map_cell::state is) {
@@ -105,11 +135,10 @@ private:
 
     const inspected_program& program_;
     const inspected_pool& pool_;
-    std::vector<living_object> living_; // by location
-    std::vector<living_object>::const_iterator first_newborn_;
+    std::uint64_t store_size_;
+    std::vector<living_object> drawn_;    // of the store, by location
+    std::vector<std::uint32_t> newborns_; // their locations, in order
     std::vector<std::uint64_t> reserved_;
-    std::uint64_t store_size_ = 0;
-    std::uint64_t newborns_ = 0;
     std::map<std::uint64_t, std::size_t> creators_; // by the site's word
     store_map map_;
 };

@@ -20,12 +20,13 @@ namespace handlepool::detail {
 
 namespace {
 
-/// One more with each change of the list: odd while it changes.
+/// One more with each change of a list: odd while it changes.
 constinit std::atomic<std::uint64_t> list_changes{0};
-/// Pools that were ever listed.
+/// Ever listed.
 constinit std::uint64_t listed_pools = 0;
+constinit std::uint64_t listed_services = 0;
 
-/// Changes the list while it lives: under the mutex of the pool ids, which fork takes, so that a child's list
+/// Changes a list while it lives: under the mutex of the pool ids, which fork takes, so that a child's list
 /// is whole. A debugger may stop the process between any two stores, and follows `next` alone.
 class change_of_list {
 public:
@@ -46,11 +47,28 @@ private:
     std::scoped_lock<constant_mutex> lock_;
 };
 
+template <class Living>
+void add_to(Living*& first, Living& added) noexcept {
+    added.next = first;
+    if (first != nullptr) {
+        first->previous = &added;
+    }
+    first = &added;
+}
+template <class Living>
+void take_from(Living*& first, const Living& ended) noexcept {
+    if (ended.next != nullptr) {
+        ended.next->previous = ended.previous;
+    }
+    (ended.previous != nullptr ? ended.previous->next : first) = ended.next;
+}
+
 } // namespace
 
 HANDLEPOOL_KEEP constinit process_description described_process{
     .self = &described_process,
     .living_pools = &living_pools,
+    .living_services = &living_services,
     .list_changes = &list_changes,
     .threads = this_process.system_threads.data(),
     .thread_count = this_process.system_threads.size(),
@@ -61,22 +79,25 @@ HANDLEPOOL_KEEP constinit process_description described_process{
 void pool_listing::list() noexcept {
     const change_of_list changing;
     pool_.number = listed_pools++;
-    pool_.next = living_pools;
-    if (pool_.next != nullptr) {
-        pool_.next->previous = &pool_;
-    }
-    living_pools = &pool_;
+    add_to(living_pools, pool_);
     is_listed_ = true;
 }
 
 pool_listing::~pool_listing() {
     if (is_listed_) {
         const change_of_list changing;
-        if (pool_.next != nullptr) {
-            pool_.next->previous = pool_.previous;
-        }
-        (pool_.previous != nullptr ? pool_.previous->next : living_pools) = pool_.next;
+        take_from(living_pools, pool_);
     }
+}
+
+service_listing::service_listing(const described_gate& gate) noexcept : service_{.gate = gate} {
+    const change_of_list changing;
+    service_.number = listed_services++;
+    add_to(living_services, service_);
+}
+service_listing::~service_listing() {
+    const change_of_list changing;
+    take_from(living_services, service_);
 }
 
 } // namespace handlepool::detail

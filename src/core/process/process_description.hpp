@@ -18,7 +18,7 @@ namespace handlepool::detail {
 /// it to everything else. Each copy of the library has one.
 struct alignas(64) process_description {
     static constexpr std::string_view mark_text = "handlepool: a described process";
-    static constexpr std::uint32_t current_version = 2;
+    static constexpr std::uint32_t current_version = 3;
 
     std::array<char, 32> mark = [] {
         std::array<char, 32> chars{};
@@ -27,14 +27,15 @@ struct alignas(64) process_description {
         }
         return chars;
     }();
-    /// Of this, of living_pool, and of what they lead to.
+    /// Of this, of living_pool and living_service, and of what they lead to.
     std::uint32_t version = current_version;
     std::uint32_t address_bytes = sizeof(void*);
     /// Where it is: what only looks like one, such as a copy, is somewhere else.
     const process_description* self = nullptr;
 
     living_pool* const* living_pools = nullptr;
-    /// Odd while the list changes.
+    living_service* const* living_services = nullptr;
+    /// Odd while one of these lists changes.
     const std::atomic<std::uint64_t>* list_changes = nullptr;
 
     /// Of the threads that have numbers, the system's numbers; 0 where that is not known.
@@ -46,7 +47,7 @@ struct alignas(64) process_description {
 };
 
 // Whoever changes these raises the version.
-static_assert(sizeof(process_description) == 128 && sizeof(living_pool) == 552 &&
-              sizeof(listed_depot) == 16 && sizeof(described_column) == 40);
+static_assert(sizeof(process_description) == 128 && sizeof(living_pool) == 592 &&
+              sizeof(living_service) == 136 && sizeof(listed_depot) == 16 && sizeof(described_column) == 40);
 
 } // namespace handlepool::detail

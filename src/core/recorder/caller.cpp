@@ -12,22 +12,15 @@ namespace handlepool::detail {
 
 namespace {
 
-/// What a thread knows of itself; zero until it is asked for.
-struct thread_words {
-    std::uint64_t site = 0;
-    std::uint32_t actor = 0;
-    bool site_is_for_all = false;
-};
-constinit thread_local thread_words mine;
 // For an actor that got no number; as a number it is 0.
 constexpr std::uint32_t no_room = 1U << (64 - site_bits);
 
 std::uint32_t own_actor() noexcept {
-    if (mine.actor == 0) {
+    if (own_words.actor == 0) {
         const std::uint32_t number = number_of_actor({});
-        mine.actor = number != 0 ? number : no_room;
+        own_words.actor = number != 0 ? number : no_room;
     }
-    return mine.actor;
+    return own_words.actor;
 }
 
 std::uint64_t site_of_stack(const void* frame, std::uintptr_t address, std::uint32_t callers) noexcept {
@@ -52,33 +45,33 @@ HANDLEPOOL_ALWAYS_INLINE inline const void* own_frame() noexcept {
 
 } // namespace
 
-caller this_caller(std::uint32_t stack) noexcept {
-    std::uint64_t site = mine.site;
+caller find_caller(std::uint64_t address, std::uint32_t stack) noexcept {
+    std::uint64_t site = own_words.site;
     if (site == 0) {
-        const std::uintptr_t address = return_address();
-        site = stack == 0 ? address : site_of_stack(own_frame(), address, stack);
+        const std::uint64_t here = address != 0 ? address : return_address();
+        site = stack == 0 ? here : site_of_stack(own_frame(), here, stack);
     }
-    const std::uint32_t actor = mine.actor;
+    const std::uint32_t actor = own_words.actor;
     return caller{site | std::uint64_t{actor != 0 ? actor : own_actor()}
                              << site_bits}; // no_room is shifted out
 }
 
 caller caller_at(std::uint64_t address) noexcept {
-    const std::uint64_t site = mine.site != 0 ? mine.site : address;
+    const std::uint64_t site = own_words.site != 0 ? own_words.site : address;
     return caller{site | std::uint64_t{own_actor()} << site_bits};
 }
 
 bool caller_scope::is_for_all() noexcept {
-    return mine.site_is_for_all;
+    return own_words.site_is_for_all;
 }
 caller_scope::scoped caller_scope::replace(scoped inner) noexcept {
-    return {.site = std::exchange(mine.site, inner.site),
-            .is_for_all = std::exchange(mine.site_is_for_all, inner.is_for_all)};
+    return {.site = std::exchange(own_words.site, inner.site),
+            .is_for_all = std::exchange(own_words.site_is_for_all, inner.is_for_all)};
 }
 
-actor_scope::actor_scope(std::uint32_t actor) noexcept : outer_(std::exchange(mine.actor, actor)) {}
+actor_scope::actor_scope(std::uint32_t actor) noexcept : outer_(std::exchange(own_words.actor, actor)) {}
 actor_scope::~actor_scope() {
-    mine.actor = outer_;
+    own_words.actor = outer_;
 }
 
 } // namespace handlepool::detail

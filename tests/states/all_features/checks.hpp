@@ -180,6 +180,20 @@ std::set<Handle> set_of(std::span<const Handle> handles) {
 }
 
 template <class Kind>
+void check_bags(game<Kind>& in) {
+    ASSERT_EQ(in.bags.size(), in.truth.members.bags.size());
+    for (const auto& [handle, properties] : in.truth.members.bags) {
+        ASSERT_TRUE(in.bags.contains(handle)) << in.name(handle);
+        for (std::size_t i = 0; i != bag_paths.size(); ++i) {
+            const auto found = properties.find(i);
+            ASSERT_EQ(in.bags.view(handle).template get<float>(bag_paths[i]),
+                      found != properties.end() ? std::optional(found->second) : std::nullopt)
+                << in.name(handle);
+        }
+    }
+}
+
+template <class Kind>
 void check_containers(game<Kind>& in) {
     using handle_type = typename game<Kind>::handle_type;
     const members_truth<handle_type>& members = in.truth.members;
@@ -187,6 +201,7 @@ void check_containers(game<Kind>& in) {
     EXPECT_EQ(in.map.attached(), members.attached.map);
     EXPECT_EQ(in.index.attached(), members.attached.index);
     EXPECT_EQ(in.family.attached(), members.attached.family);
+    EXPECT_EQ(in.bags.attached(), members.attached.bags);
 
     EXPECT_EQ(in.set.size(), members.set.size());
     EXPECT_EQ(set_of(in.set.handles()), members.set);
@@ -219,6 +234,7 @@ void check_containers(game<Kind>& in) {
         ASSERT_EQ(set_of(in.family.children(handle)), children[handle]) << in.name(handle);
     }
     EXPECT_EQ(set_of(in.family.roots()), children[{}]);
+    check_bags(in);
 }
 
 /// All that the containers have, in their order.
@@ -253,6 +269,14 @@ std::string text_of_containers(game<Kind>& in) {
     for (const handle_type each : in.family.roots()) {
         text += " root " + in.name(each);
     }
+    text += "\nbags";
+    in.bags.for_each([&](handle_type each, property_view bag) {
+        text += ' ' + in.name(each);
+        for (const property_path path : bag_paths) {
+            const std::optional<float> value = bag.template get<float>(path);
+            text += value ? '=' + std::to_string(*value) : "=";
+        }
+    });
     return text;
 }
 

@@ -7,6 +7,7 @@
 #include <handlepool/handle_map.hpp>
 #include <handlepool/handle_set.hpp>
 #include <handlepool/hierarchy.hpp>
+#include <handlepool/property_store.hpp>
 #include <handlepool/scoped_hook.hpp>
 #include <handlepool/snapshots/delta_recorder.hpp>
 #include <handlepool/snapshots/replica.hpp>
@@ -18,6 +19,7 @@
 #include <gtest/gtest.h>
 #include <tests/support/random.hpp>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -32,6 +34,9 @@
 
 /// The pool with everything that can be attached to it, beside what is true of them.
 namespace handlepool::test {
+
+/// The properties that objects may have in their bags.
+inline constexpr std::array bag_paths{property_path("crew"), property_path("hull"), property_path("title")};
 
 template <class Kind>
 class game {
@@ -74,6 +79,7 @@ public:
         map.attach(*pool);
         attach_index();
         family.attach(*pool);
+        bags.attach(*pool);
         // An early hook comes before the containers, although they were attached first.
         deaths_ =
             pool->on_destroy([this](handle_type handle, auto&& object) { died(handle, Kind::read(object)); });
@@ -92,9 +98,9 @@ public:
         hooks_may_act = false;
         pool.reset();
         EXPECT_EQ(truth.pool.objects.size(), 0U) << "hooks see each object that the end of the pool ends";
-        EXPECT_EQ(set.size() + map.size() + index.size() + family.size(),
+        EXPECT_EQ(set.size() + map.size() + index.size() + family.size() + bags.size(),
                   truth.members.set.size() + truth.members.map.size() + truth.members.index.size() +
-                      truth.members.family.size());
+                      truth.members.family.size() + truth.members.bags.size());
     }
     game(const game&) = delete;
     game& operator=(const game&) = delete;
@@ -156,7 +162,7 @@ public:
     /// Returns the handle that it has then.
     template <class Pool>
     handle_type revoke_object(Pool& from, handle_type handle) {
-        const handle_type given = from.revoke(handle);
+        const handle_type given = from.revoke(marked(handle));
         tell("revoke " + name(handle) + ", given " + name(given));
         EXPECT_EQ(bool(given), truth.pool.living.contains(handle));
         if (given) {
@@ -175,6 +181,12 @@ public:
         auto found = truth.pool.living.begin();
         std::advance(found, random.below(truth.pool.living.size()));
         return found->first;
+    }
+    /// The same handle for pools and containers, as somebody has it who keeps other things in it.
+    handle_type marked(handle_type handle) {
+        return random.one_in(2) ? handle
+                                : handle.with_user(static_cast<std::uint32_t>(
+                                      random.below(handle_type::layout::user_mask) + 1));
     }
     /// Or, rarely, any that ever was.
     handle_type any_handle() {
@@ -233,6 +245,7 @@ public:
         to.add("map", map);
         to.add("index", index);
         to.add("family", family);
+        to.add("bags", bags);
     }
     template <class To>
     void add_all_to(To& to) {
@@ -259,10 +272,11 @@ public:
     bool is_reset_by_frame = false;
 
     // The containers are declared before the pool: hooks read them until its end.
-    handle_set<element_type> set;
-    handle_map<element_type, std::uint64_t> map;
-    handle_index<element_type, std::uint64_t> index{duplicate_keys::allow};
-    hierarchy<element_type> family{orphans::are_erased};
+    handle_set<element_type, played_layout> set;
+    handle_map<element_type, std::uint64_t, played_layout> map;
+    handle_index<element_type, std::uint64_t, played_layout> index{duplicate_keys::allow};
+    hierarchy<element_type, played_layout> family{orphans::are_erased};
+    property_store<element_type, played_layout> bags;
 
 private:
     scoped_hook deaths_;
@@ -354,6 +368,9 @@ private:
         if (const auto member = members.until(members.index, handle); member && members.attached.index) {
             members.index.erase(*member);
         }
+        if (const auto owner = members.until(members.bags, handle); owner && members.attached.bags) {
+            members.bags.erase(*owner);
+        }
         if (const auto node = members.until(members.family, handle); node && members.attached.family) {
             end_family(*node);
         }
@@ -423,7 +440,7 @@ private:
             }
             tell("a hook erases " + name(other));
             end_object(other, life_event::erased);
-            EXPECT_TRUE(pool->erase(other));
+            EXPECT_TRUE(pool->erase(marked(other)));
         }
     }
 };

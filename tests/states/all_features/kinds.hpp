@@ -121,6 +121,9 @@ struct creature_archive {
     }
 };
 
+/// Handles have bits of the user's, which pools and containers ignore.
+using played_layout = handle_layout<26, 22, 9, 7>;
+
 template <class Pool>
 inline constexpr bool is_dense = requires(const Pool& pool) { pool.handle_at(0); };
 
@@ -142,7 +145,7 @@ struct any_kind {
 /// Pools of `creature`.
 template <class Traits, bool KeepsOrder = false>
 struct creatures : any_kind {
-    using pool_type = pool<creature, Traits>;
+    using pool_type = pool<creature, with_layout<played_layout, Traits>>;
     static constexpr bool keeps_order = KeepsOrder;
     static constexpr bool recycles = std::is_same_v<typename Traits::placement, recycling_placement>;
 
@@ -186,7 +189,7 @@ struct creatures : any_kind {
 
 /// Rows; the value is in both columns.
 struct rows : any_kind {
-    using pool_type = pool<columns<creature, std::uint64_t>>;
+    using pool_type = pool<columns<creature, std::uint64_t>, with_layout<played_layout>>;
 
     static std::unique_ptr<pool_type> make() { return std::make_unique<pool_type>(options()); }
     template <class Create>
@@ -232,7 +235,7 @@ struct rows : any_kind {
 
 /// Objects that consist of bytes, of a type that the pool learns of at run time.
 struct raw_objects : any_kind {
-    using pool_type = raw_pool<>;
+    using pool_type = raw_pool<with_layout<played_layout>>;
     static constexpr bool can_merge = false; // nobody sees the handles in such objects
 
     static std::unique_ptr<pool_type> make() {

@@ -109,12 +109,16 @@ public:
         bool map = true;
         bool index = true;
         bool family = true;
+        bool bags = true;
     };
+    /// What an object has in its bag, by the number of the property.
+    using bag_truth = std::map<std::size_t, float>;
 
     std::set<Handle> set;
     std::map<Handle, std::uint64_t> map;
     std::map<Handle, key_truth> index;
     std::map<Handle, Handle> family; ///< parents; null for roots
+    std::map<Handle, bag_truth> bags;
     followers attached;
 
     static std::uint64_t key_of(id_type id) { return id % 17; }

@@ -314,6 +314,7 @@ void shrink(game<Kind>& in) {
     in.set.shrink_to_fit();
     in.map.shrink_to_fit();
     in.family.shrink_to_fit();
+    in.bags.shrink_to_fit();
 }
 
 template <class Kind>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "game.hpp"
+#include "operations_on_bags.hpp"
 
 #include <gtest/gtest.h>
 
@@ -20,10 +20,10 @@ void change_set(game<Kind>& in) {
     }
     in.tell("set " + in.name(handle));
     if (in.random.one_in(3)) {
-        EXPECT_EQ(in.set.erase(handle), members.set.erase(handle) == 1);
+        EXPECT_EQ(in.set.erase(in.marked(handle)), members.set.erase(handle) == 1);
     } else {
         const bool admitted = members.admits(members.set, handle);
-        EXPECT_EQ(in.set.insert(handle), admitted);
+        EXPECT_EQ(in.set.insert(in.marked(handle)), admitted);
         if (admitted) {
             members.take(members.set, handle);
             members.set.insert(handle);
@@ -42,15 +42,15 @@ void change_map(game<Kind>& in) {
     in.tell("map " + in.name(handle) + " " + std::to_string(value));
     const bool admitted = members.admits(members.map, handle);
     if (in.random.one_in(3)) {
-        EXPECT_EQ(in.map.erase(handle), members.map.erase(handle) == 1);
+        EXPECT_EQ(in.map.erase(in.marked(handle)), members.map.erase(handle) == 1);
     } else if (in.random.one_in(2)) {
-        EXPECT_EQ(in.map.try_emplace(handle, value).inserted, admitted);
+        EXPECT_EQ(in.map.try_emplace(in.marked(handle), value).inserted, admitted);
         if (admitted) {
             members.take(members.map, handle);
             members.map[handle] = value;
         }
     } else {
-        EXPECT_EQ(in.map.insert_or_assign(handle, value).inserted, admitted);
+        EXPECT_EQ(in.map.insert_or_assign(in.marked(handle), value).inserted, admitted);
         if (admitted) {
             members.take(members.map, handle);
         }
@@ -72,17 +72,17 @@ void change_index(game<Kind>& in) {
     const auto found = members.index.find(handle);
     switch (in.random.below(3)) {
     case 0:
-        EXPECT_EQ(in.index.erase(handle), members.index.erase(handle) == 1);
+        EXPECT_EQ(in.index.erase(in.marked(handle)), members.index.erase(handle) == 1);
         break;
     case 1:
-        EXPECT_EQ(in.index.rekey(handle, key), found != members.index.end());
+        EXPECT_EQ(in.index.rekey(in.marked(handle), key), found != members.index.end());
         if (found != members.index.end() && found->second.key != key) {
             members.give_key(handle, key);
         }
         break;
     default:
         const bool admitted = members.admits(members.index, handle);
-        EXPECT_EQ(in.index.insert(handle, key), admitted);
+        EXPECT_EQ(in.index.insert(in.marked(handle), key), admitted);
         if (admitted) {
             members.give_key(handle, key);
         }
@@ -119,14 +119,14 @@ void change_family(game<Kind>& in) {
     case 0: {
         const auto found = members.family.find(child);
         const bool had_parent = found != members.family.end() && found->second;
-        EXPECT_EQ(in.family.clear_parent(child), had_parent);
+        EXPECT_EQ(in.family.clear_parent(in.marked(child)), had_parent);
         if (had_parent) {
             found->second = {};
         }
         return;
     }
     case 1:
-        EXPECT_EQ(in.family.erase(child), members.family.contains(child));
+        EXPECT_EQ(in.family.erase(in.marked(child)), members.family.contains(child));
         members.erase_node(child);
         return;
     default:
@@ -135,7 +135,7 @@ void change_family(game<Kind>& in) {
         }
         const auto below = members.subtree(child);
         const bool is_cycle = child == parent || std::ranges::count(below, parent) != 0;
-        EXPECT_EQ(in.family.try_set_parent(child, parent), !is_cycle);
+        EXPECT_EQ(in.family.try_set_parent(in.marked(child), in.marked(parent)), !is_cycle);
         if (!is_cycle) {
             add_node(in, parent);
             add_node(in, child);
@@ -152,7 +152,7 @@ void erase_subtree(game<Kind>& in) {
     const std::size_t before = in.truth.pool.living.size();
     in.end_family(root);
     const std::size_t expected = before - in.truth.pool.living.size();
-    EXPECT_EQ(in.family.erase_subtree(*in.pool, root), expected);
+    EXPECT_EQ(in.family.erase_subtree(*in.pool, in.marked(root)), expected);
 }
 
 /// Removes the members whose handles are stale.
@@ -189,9 +189,11 @@ void prune_all(game<Kind>& in) {
     prune(in, members.set);
     prune(in, members.map);
     prune(in, members.index);
+    prune(in, members.bags);
     EXPECT_EQ(in.set.prune(*in.pool), before - members.set.size());
     in.map.prune(*in.pool);
     in.index.prune(*in.pool);
+    in.bags.prune(*in.pool);
 }
 
 /// What is attached again has missed what happened meanwhile.
@@ -208,12 +210,15 @@ void detach_or_attach(game<Kind>& in) {
         }
         is_attached = !is_attached;
     };
-    switch (in.random.below(4)) {
+    switch (in.random.below(5)) {
     case 0:
         turn(in.set, attached.set, in.truth.members.set);
         break;
     case 1:
         turn(in.map, attached.map, in.truth.members.map);
+        break;
+    case 4:
+        turn(in.bags, attached.bags, in.truth.members.bags);
         break;
     case 2:
         if (attached.family) {
@@ -259,6 +264,8 @@ void move_containers(game<Kind>& in) {
     in.index = std::move(index);
     auto family = std::move(in.family);
     in.family.swap(family);
+    auto bags = std::move(in.bags);
+    in.bags = std::move(bags);
     decltype(in.set) copy = in.set;
     EXPECT_FALSE(copy.attached());
     copy.clear();
@@ -268,7 +275,11 @@ void move_containers(game<Kind>& in) {
 
 template <class Kind>
 void change_members(game<Kind>& in) {
-    switch (in.random.below(16)) {
+    switch (in.random.below(19)) {
+    case 16:
+    case 17:
+    case 18:
+        return change_bags(in);
     case 0:
     case 1:
     case 2:

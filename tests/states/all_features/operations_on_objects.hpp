@@ -129,8 +129,9 @@ void fail_to_create(game<Kind>& in, Pool& pool) {
             if (reserved.empty()) {
                 return;
             }
-            EXPECT_FALSE(Kind::from(
-                unmakeable, [&](auto&&... from) { return pool.try_fulfill(*reserved.begin(), from...); }));
+            EXPECT_FALSE(Kind::from(unmakeable, [&](auto&&... from) {
+                return pool.try_fulfill(in.marked(*reserved.begin()), from...);
+            }));
         }
         expect_full(in, 1);
     } catch (const construction_refused&) {
@@ -157,16 +158,16 @@ void fulfill_or_cancel(game<Kind>& in, Pool& pool) {
     const auto handle = *in.truth.pool.reserved.begin();
     if (in.random.one_in(3)) {
         in.tell("cancel " + in.name(handle));
-        EXPECT_TRUE(pool.cancel(handle));
-        EXPECT_FALSE(pool.cancel(handle));
+        EXPECT_TRUE(pool.cancel(in.marked(handle)));
+        EXPECT_FALSE(pool.cancel(in.marked(handle)));
         in.truth.pool.cancel(handle, in.frame_of_pool());
         return;
     }
     const content what = in.begin_object();
     in.tell("fulfill " + in.name(handle));
-    if (Kind::from(what, [&](auto&&... from) { return pool.try_fulfill(handle, from...); })) {
+    if (Kind::from(what, [&](auto&&... from) { return pool.try_fulfill(in.marked(handle), from...); })) {
         in.name_object(what.id, handle);
-        EXPECT_FALSE(pool.cancel(handle));
+        EXPECT_FALSE(pool.cancel(in.marked(handle)));
     } else {
         in.give_up_object(what.id);
         expect_full(in, 0);
@@ -181,8 +182,8 @@ void erase(game<Kind>& in, Pool& pool) {
     if (alive) {
         in.end_object(handle, life_event::erased);
     }
-    EXPECT_EQ(pool.erase(handle), alive);
-    EXPECT_FALSE(pool.erase(handle));
+    EXPECT_EQ(pool.erase(in.marked(handle)), alive);
+    EXPECT_FALSE(pool.erase(in.marked(handle)));
 }
 
 template <class Kind, class Pool>
@@ -221,7 +222,7 @@ void extract(game<Kind>& in, Pool& pool) {
         in.truth.pool.objects.at(found->second).is_extracted = true;
         in.end_object(handle, life_event::extracted);
     }
-    EXPECT_EQ(pool.extract(handle,
+    EXPECT_EQ(pool.extract(in.marked(handle),
                            [&in](auto&& object) {
                                EXPECT_EQ(in.awaited_by_sinks.erase(Kind::read(object).id), 1U)
                                    << "sinks are called once, after the hooks";
@@ -251,8 +252,8 @@ void edit(game<Kind>& in, Pool& pool) {
     const auto handle = in.any_handle();
     const auto found = in.truth.pool.living.find(handle);
     if (found == in.truth.pool.living.end()) {
-        EXPECT_FALSE(bool(in.log->edit(handle)));
-        EXPECT_FALSE(in.log->mark(handle));
+        EXPECT_FALSE(bool(in.log->edit(in.marked(handle))));
+        EXPECT_FALSE(in.log->mark(in.marked(handle)));
         return;
     }
     auto& object = in.truth.pool.objects.at(found->second);
@@ -260,10 +261,10 @@ void edit(game<Kind>& in, Pool& pool) {
     in.edited.insert(found->second);
     object.value = in.random.below(1000);
     if (in.random.one_in(2)) {
-        Kind::write(in.log->edit(handle), object.value);
+        Kind::write(in.log->edit(in.marked(handle)), object.value);
     } else {
-        EXPECT_TRUE(in.log->mark(handle));
-        Kind::write(pool.find(handle), object.value);
+        EXPECT_TRUE(in.log->mark(in.marked(handle)));
+        Kind::write(pool.find(in.marked(handle)), object.value);
     }
 }
 

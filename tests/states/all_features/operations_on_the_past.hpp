@@ -66,11 +66,12 @@ void count_as_born_now(game<Kind>& in, Handle handle) {
 template <class Kind, class Handle>
 void drop_member(game<Kind>& in, Handle handle) {
     auto& members = in.truth.members;
-    EXPECT_EQ(in.set.erase(handle), members.set.erase(handle) == 1);
-    EXPECT_EQ(in.map.erase(handle), members.map.erase(handle) == 1);
-    EXPECT_EQ(in.index.erase(handle), members.index.erase(handle) == 1);
-    EXPECT_EQ(in.family.erase(handle), members.family.contains(handle));
+    EXPECT_EQ(in.set.erase(in.marked(handle)), members.set.erase(handle) == 1);
+    EXPECT_EQ(in.map.erase(in.marked(handle)), members.map.erase(handle) == 1);
+    EXPECT_EQ(in.index.erase(in.marked(handle)), members.index.erase(handle) == 1);
+    EXPECT_EQ(in.family.erase(in.marked(handle)), members.family.contains(handle));
     members.erase_node(handle);
+    EXPECT_EQ(in.bags.erase(in.marked(handle)), members.bags.erase(handle) == 1);
 }
 
 /// What is undone are the handles that were given out since then.
@@ -79,7 +80,7 @@ void forget_undone(game<Kind>& in, const std::vector<Handle>& undone, const std:
     const std::set<Handle> told(undone.begin(), undone.end());
     EXPECT_EQ(told.size(), undone.size());
     for (const Handle each : told) {
-        EXPECT_EQ(in.pool->state(each), handle_state::stale) << in.name(each);
+        EXPECT_EQ(in.pool->state(in.marked(each)), handle_state::stale) << in.name(each);
         EXPECT_TRUE(given_before.contains(each) || in.has_unknown_handles) << in.name(each);
         in.truth.ever.erase(each); // others may get it
         drop_member(in, each);
@@ -215,7 +216,7 @@ void forget_captures(game<Kind>& in) {
 template <class Kind>
 void settle_detached(game<Kind>& in) {
     const auto& attached = in.truth.members.attached;
-    if (!attached.set || !attached.map || !attached.index || !attached.family) {
+    if (!attached.set || !attached.map || !attached.index || !attached.family || !attached.bags) {
         in.hooks_may_act = false;
         do {
             compact(in);
@@ -355,6 +356,10 @@ void merge(game<Kind>& in) {
     for (const auto& [each, value] : then.members.map) {
         members.take(members.map, names.find(each));
         members.map[names.find(each)] = value;
+    }
+    for (const auto& [each, bag] : then.members.bags) {
+        members.take(members.bags, names.find(each));
+        members.bags[names.find(each)] = bag;
     }
     for (std::uint64_t key = 0; key != 18; ++key) {
         for (const handle_type each : then.members.with_key(key)) {

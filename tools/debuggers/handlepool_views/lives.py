@@ -43,6 +43,9 @@ class Recorder:
     def __init__(self, place):
         self._memory = place.memory
         self._lives = Array(optional(place["lives_"]))
+        waiting = optional(place["waiting_"])
+        self._waiting = Array(waiting["ends_"])
+        self._reach = waiting["reach_"].number()
         self._bits = place["lives_bits_"].number()
         self._mask = place["lives_mask_"].number()
         self._frame = place["frame_"].number()
@@ -54,6 +57,8 @@ class Recorder:
     def end(self, index, generation):
         """Of a handle that was revoked, the beginning of the next one's life tells of it."""
         found = self._read(self._life(index, generation)["end"], generation)
+        if found is None or found.is_undone:
+            found = self._waiting_end(index, generation) or found
         following = self.beginning(index, generation + 2)
         is_revoked = following is not None and following.event == RENAMED
         if is_revoked and (found is None or found.is_undone and not following.is_undone):
@@ -82,6 +87,16 @@ class Recorder:
 
     def _life(self, index, generation):
         return self._lives[index << self._bits | generation >> 1 & self._mask]
+
+    def _waiting_end(self, index, generation):
+        """An end that waits for a compaction, as waiting_ends has it."""
+        size = self._waiting.element.size
+        ends = self._memory.read(self._waiting.data, self._reach * size)
+        life = (index << 32 | generation).to_bytes(8, "little")
+        for position in range(self._reach):
+            if ends.startswith(life, position * size):
+                return self._read(self._waiting[position], generation)
+        return None
 
     @staticmethod
     def _read(entry, generation):

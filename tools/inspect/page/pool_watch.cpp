@@ -9,6 +9,8 @@
 #include <tools/inspect/store_map.hpp>
 
 #include <algorithm>
+#include <ctime>
+#include <iterator>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -52,10 +54,12 @@ void pool_watch::look() {
         return;
     }
     look_at_all now{.at = inspect_tool::now(), .pools = {}};
+    std::vector<service_report> services;
     std::set<std::size_t> unknown; // programs that could not be looked at
     for (std::size_t i = 0; i != programs_.size(); ++i) {
         try {
             look_at(i, now.pools);
+            std::ranges::move(services_of(programs_[i]), std::back_inserter(services));
         } catch (const process_unreadable&) {
             if (!is_running(process())) {
                 has_ended_ = true;
@@ -64,6 +68,7 @@ void pool_watch::look() {
             unknown.insert(i); // stopped amid a change, say: the next look may succeed
         }
     }
+    services_ = inspect_tool::json_of(services);
     std::set<std::uint64_t> seen;
     for (const numbers& each : now.pools) {
         seen.insert(each.key);
@@ -150,7 +155,7 @@ ordered_json pool_watch::state_since(std::uint64_t look) const {
     }
     return {{"process", process()},      {"name", printable(name_)},    {"has_ended", has_ended_},
             {"look", looks_ever_},       {"columns", std::move(names)}, {"phases", std::move(phases)},
-            {"pools", std::move(pools)}, {"looks", std::move(looks)}};
+            {"pools", std::move(pools)}, {"services", services_},       {"looks", std::move(looks)}};
 }
 
 template <class Ask>
@@ -166,7 +171,10 @@ ordered_json pool_watch::ask(std::uint64_t key, Ask question) const {
         if (!is_among(pool.listed, program.pools())) {
             throw not_found(ended);
         }
-        return question(program, inspected_pool(program, pool.listed));
+        const std::clock_t begun = std::clock();
+        ordered_json answer = question(program, inspected_pool(program, pool.listed));
+        answer["processor_seconds"] = static_cast<double>(std::clock() - begun) / CLOCKS_PER_SEC;
+        return answer;
     } catch (const memory_gone&) {
         throw not_found(ended);
     } catch (const process_unreadable& error) {
@@ -174,8 +182,8 @@ ordered_json pool_watch::ask(std::uint64_t key, Ask question) const {
     }
 }
 
-ordered_json pool_watch::details(std::uint64_t key, std::size_t most) const {
-    return ask(key, [most](const inspected_program& program, const inspected_pool& pool) {
+ordered_json pool_watch::details(std::uint64_t key, const most_told& most) const {
+    return ask(key, [&most](const inspected_program& program, const inspected_pool& pool) {
         pool_report told = report_of(pool);
         add_details(told, program, pool, most);
         return inspect_tool::json_of(told);

@@ -35,15 +35,15 @@ public:
     void look();
     bool has_ended() const noexcept { return has_ended_; }
 
-    /// All pools as they were when they were last looked at, and the numbers of the looks after this one,
-    /// which are counted from 1.
+    /// All pools and services as they were when they were last looked at, and the numbers of the looks after
+    /// this one, which are counted from 1.
     nlohmann::ordered_json state_since(std::uint64_t look) const;
 
-    // Of a pool, by the key that it has among the pools of state_since(), as it is now. Throw not_found when
-    // it, or the process, has ended.
+    // Of a pool, by the key that it has among the pools of state_since(), as it is now; with the
+    // "processor_seconds" that finding it out took. Throw not_found when it, or the process, has ended.
 
-    /// With ages, the oldest objects, and places: `most` of each.
-    nlohmann::ordered_json details(std::uint64_t key, std::size_t most) const;
+    /// With ages, the oldest objects, and places.
+    nlohmann::ordered_json details(std::uint64_t key, const most_told& most) const;
     nlohmann::ordered_json map(std::uint64_t key, std::uint64_t first, std::size_t most) const;
 
     /// What each pool with its pool id says of a handle, with its object's bytes.
@@ -80,6 +80,7 @@ private:
     pools_by_key pools_;
     std::map<std::pair<std::size_t, const void*>, std::uint64_t> keys_by_place_; // of the last pool there
     std::uint64_t last_key_ = 0;
+    nlohmann::ordered_json services_ = nlohmann::ordered_json::array(); // as at the last look
     std::deque<look_at_all> looks_;
     std::size_t numbers_kept_ = 0; // in all looks
     std::uint64_t looks_ever_ = 0;

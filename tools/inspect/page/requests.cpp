@@ -135,7 +135,10 @@ nlohmann::ordered_json data_for(std::string_view name, const parameters& given, 
         return state;
     }
     if (name == "pool") {
-        return watch.details(given.number("key"), given.number("most", 10, most_rows));
+        const std::uint64_t most = given.number("most", 10, most_rows);
+        return watch.details(given.number("key"),
+                             {.objects = static_cast<std::size_t>(most),
+                              .places = static_cast<std::size_t>(given.number("places", most, most_rows))});
     }
     if (name == "map") {
         return watch.map(given.number("key"), given.number("first", 0),

@@ -156,8 +156,7 @@ private:
         if (!parts_.table.kill_alone(handle)) {
             return false;
         }
-        parts_.note_end(handle, life_event::erased, who);
-        if (!parts_.removals.push(spawner.removals, handle, unlimited)) [[unlikely]] {
+        if (!parts_.queue_removal(spawner, handle, life_event::erased, who, unlimited)) [[unlikely]] {
             sweep_.demand();
         }
         return true;

@@ -247,7 +247,11 @@ private:
     template <class Take>
     void for_queued_runs(Take take) {
         for (std::size_t i = 0, last = parts_.shards.count(); i != last; ++i) {
-            parts_.removals.drain(parts_.shards[i].removals, take);
+            parts_.removals.drain(parts_.shards[i].removals,
+                                  [&](auto record, std::size_t count, std::size_t position) {
+                                      parts_.lives.take_over(position, count);
+                                      take(record, count);
+                                  });
         }
     }
     /// Calls `take(begin, record, count)` for runs of the list, of which each begins with number `begin`.

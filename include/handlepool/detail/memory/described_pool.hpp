@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <string_view>
 
-/// Where a pool keeps what it keeps: for programs that read the memory of this one, and may be of another
-/// build. Plain addresses and numbers; who changes any of it raises process_description::version.
+/// Where pools and services keep what they keep: for programs that read the memory of this one, and may be of
+/// another build. Plain addresses and numbers; who changes any of it raises process_description::version.
 namespace handlepool::detail {
 
 /// Elements of the same kind, the same distance apart, which may be negative.
@@ -29,6 +29,20 @@ struct described_column {
     described_text type;
 };
 
+/// Who keeps compactions away, of a pool or of a service.
+struct described_gate {
+    // Of each thread's number: how many guards it holds, 32 bits; and who made the first of them and since
+    // when it is held, 64 bits each, if that is recorded.
+    described_array guards;
+    described_array guard_makers;
+    described_array guards_since;
+    const void* thread_count = nullptr;      ///< 32 bits: numbers of threads that have used it
+    const void* state = nullptr;             ///< 32 bits: 0 open, 1 wanted, 2 closed
+    const void* compacting_thread = nullptr; ///< 32 bits, a thread's number
+    const void* closed_for = nullptr;        ///< 8 bits: 0 a compaction, 1 exclusive access
+    const void* waiting_since = nullptr;     ///< 64 bits: nanoseconds of the monotonic clock; 0 for not
+};
+
 struct described_pool {
     described_text type; ///< of its objects; empty when it is known at run time only
     std::uint64_t capacity = 0;
@@ -43,15 +57,11 @@ struct described_pool {
     const void* dense_size = nullptr; ///< 32 bits
     described_array owners;           ///< of positions of the dense store: 32 bits of a slot
 
-    // A counter for each thread's number: 64 bits, of guards 32. Of the first guard that a thread holds, who
-    // made it and since when, if the pool records lives.
+    // A counter of 64 bits for each shard.
     described_array created;
     described_array erased;
-    described_array reserved; ///< handles, ever
-    described_array closed;   ///< of these, fulfilled or cancelled
-    described_array guards;
-    described_array guard_makers;
-    described_array guards_since;
+    described_array reserved;                        ///< handles, ever
+    described_array closed;                          ///< of these, fulfilled or cancelled
     const void* shard_count = nullptr;               ///< 32 bits
     const void* erased_without_shard = nullptr;      ///< 64 bits
     const void* objects_that_left_nursery = nullptr; ///< 64 bits, as the next three
@@ -61,17 +71,17 @@ struct described_pool {
     described_array phase_nanoseconds;            ///< 64 bits for each phase of these compactions alone:
     const void* timed_compactions = nullptr;      ///< 64 bits
 
-    // The gate.
-    const void* gate_state = nullptr;        ///< 32 bits: 0 open, 1 wanted, 2 closed
-    const void* compacting_thread = nullptr; ///< 32 bits, a thread's number
-    const void* closed_for = nullptr;        ///< 8 bits: 0 a compaction, 1 exclusive access
-    const void* waiting_since = nullptr;     ///< 64 bits: nanoseconds of the monotonic clock; 0 for not
+    described_gate gate;
 
     // What is recorded of lives: four 64-bit words each, 2^lives_bits of a slot. None if there is no first.
     described_array lives;
     std::uint64_t lives_bits = 0;
     const void* lives_frame = nullptr; ///< 32 bits
     const void* last_reset = nullptr;  ///< two such words
+    // Ends that wait for a compaction: 64 bits of a slot and, in the lower half, a generation, and two such
+    // words. They lie below a position.
+    described_array waiting_ends;
+    const void* waiting_ends_reach = nullptr; ///< 64 bits
 
     // The frames in which each slot's last object was taken into the store, and destroyed: two 64-bit words,
     // a tag above 32 bits of a frame. None if there is no first.

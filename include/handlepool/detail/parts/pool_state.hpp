@@ -45,8 +45,8 @@ struct pool_state {
                const object_type<T>& type = {})
         : geometry(sizes),
           fresh_tag(first_tag),
-          lives(pool.part(" recorder"), sizes.slot_limit, sizes.capacity, sizes.record_lives,
-                sizes.record_stack),
+          lives(pool.part(" recorder"), sizes.slot_limit, sizes.capacity,
+                sizes.removal_chunks * sizes.removal_chunk, sizes.record_lives, sizes.record_stack),
           table(pool.part(" slots"), sizes.slot_limit, sizes.capacity),
           objects(pool, sizes.dense_positions, sizes.nursery_chunks * sizes.nursery_chunk, sizes.capacity,
                   type),
@@ -159,6 +159,21 @@ struct pool_state {
     /// Records how the life of a handle's object has ended.
     void note_end(value_type handle, life_event event, caller who) noexcept {
         lives.ended(table.slot_of(handle), layout::generation_of(layout::tag_of(handle)), event, who);
+    }
+
+    /// Queues the removal of an object whose life the caller has ended, with how it has ended. Returns false,
+    /// and only records that, when there is no room after `tries`: then a sweep finds it.
+    bool queue_removal(shard<policy>& mine, value_type handle, life_event event, caller who,
+                       std::size_t tries = policy::removal_claim_tries) noexcept {
+        const auto note = [&](std::size_t position) {
+            lives.ended_in_queue(position, table.slot_of(handle),
+                                 layout::generation_of(layout::tag_of(handle)), event, who);
+        };
+        if (removals.push(mine.removals, layout::without_user(handle), tries, note)) [[likely]] {
+            return true;
+        }
+        note_end(handle, event, who);
+        return false;
     }
 
     /// Gives a living object another handle, and returns it: zero when there is none.

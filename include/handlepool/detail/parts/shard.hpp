@@ -36,11 +36,11 @@ struct alignas(cache_line) shard : pin<Policy> {
 
     /// For programs that read this one's memory.
     static void describe(const per_thread_table<shard>& shards, described_pool& pool) noexcept {
-        pin<Policy>::describe(shards, pool);
         pool.created = shards.described(&shard::created);
         pool.erased = shards.described(&shard::erased);
         pool.reserved = shards.described(&shard::reserved);
         pool.closed = shards.described(&shard::closed);
+        pool.shard_count = shards.address_of_count();
     }
 
     /// Called by per_thread_table when the thread with this index uses the shard for the first time.

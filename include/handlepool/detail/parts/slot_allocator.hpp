@@ -54,11 +54,8 @@ public:
     /// Shard: takes a slot. None only when at some moment of the call no slot was left. Wait-free while the
     /// shard has one, else lock-free.
     slot_index take(shard<policy>& mine) noexcept {
-        const slot_index taken = mine.claim.take([this](slot_index later) {
-            slots_.prefetch_slot(later);
-            lives_.prefetch(later);
-        });
-        return taken != slot_index::none ? taken : refill(mine);
+        const slot_index taken = mine.claim.take([this](slot_index later) { prefetch(later); });
+        return taken != slot_index::none ? taken : take_anew(mine);
     }
 
     // Like take(), while no other thread uses the pool: what was released before goes out too. Most slots
@@ -79,8 +76,7 @@ public:
             count != 0) {
             if (list().fresh() > slots_in_cache) {
                 for (std::size_t i = 0; i != count; ++i) {
-                    slots_.prefetch_slot(slot_index{free_.claimed(i)});
-                    lives_.prefetch(slot_index{free_.claimed(i)});
+                    prefetch(slot_index{free_.claimed(i)});
                 }
             }
             return take_claimed();
@@ -210,7 +206,21 @@ public:
     memory_use memory() const noexcept { return memory_of(free_); }
 
 private:
-    HANDLEPOOL_NOINLINE slot_index refill(shard<policy>& mine) noexcept {
+    /// Asks for what the owner of a slot will write. A hint.
+    void prefetch(slot_index slot) const noexcept {
+        slots_.prefetch_slot(slot);
+        lives_.prefetch(slot);
+    }
+
+    HANDLEPOOL_NOINLINE slot_index take_anew(shard<policy>& mine) noexcept {
+        const slot_index first = refill(mine);
+        for (const std::uint32_t soon : mine.claim.first_unused()) { // which no earlier take() has asked for
+            prefetch(slot_index{soon});
+        }
+        return first;
+    }
+
+    slot_index refill(shard<policy>& mine) noexcept {
         if (is_spawners(mine)) {
             return mine.claim.refill(policy::claim_size, [&](std::uint32_t* out, std::size_t most) {
                 return take_dealt(mine, out, most);

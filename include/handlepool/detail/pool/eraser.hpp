@@ -41,18 +41,16 @@ public:
         if (mine == nullptr && !parts_.all_may_end()) [[unlikely]] {
             return false;
         }
-        // Now, since an exchange waits for earlier stores.
-        parts_.lives.prefetch(parts_.table.slot_of(handle), layout::generation_of(layout::tag_of(handle)));
         if (!parts_.table.kill(handle)) {
             return false;
         }
-        parts_.note_end(handle, event, who); // before anybody may destroy it
         if (mine == nullptr) [[unlikely]] {
+            parts_.note_end(handle, event, who); // before anybody may destroy it
             count_erased(mine);
             compactor_.demand_sweep();
             return true;
         }
-        if (!parts_.removals.push(mine->removals, layout::without_user(handle))) [[unlikely]] {
+        if (!parts_.queue_removal(*mine, handle, event, who)) [[unlikely]] {
             compactor_.demand_sweep();
         }
         count_erased(mine);

@@ -216,12 +216,9 @@ public:
             const auto count = static_cast<std::ptrdiff_t>(std::ranges::size(handles));
             for (std::ptrdiff_t i = 0; i != count; ++i) {
                 // An erase is an exchange, which no later one overtakes: without this each would wait for its
-                // slot, and for what is recorded of it.
+                // slot.
                 if (i + slots_ahead < count) {
-                    const value_type ahead = Handle(first[i + slots_ahead]).value();
-                    parts_.table.prefetch_slot(parts_.table.slot_of(ahead));
-                    parts_.lives.prefetch(parts_.table.slot_of(ahead),
-                                          layout::generation_of(layout::tag_of(ahead)));
+                    parts_.table.prefetch_slot(parts_.table.slot_of(Handle(first[i + slots_ahead]).value()));
                 }
                 erased += erase(Handle(first[i]).value(), who) ? 1U : 0U;
             }
@@ -572,7 +569,7 @@ private:
         described_pool& description = listing_.description();
         parts_.describe(description, columns_.data());
         compactor_.describe(description);
-        gate_.describe(description);
+        description.gate = gate_.described();
         if constexpr (!std::is_void_v<T>) {
             description.type = described_text::of(type_name<T>());
         }

@@ -32,8 +32,18 @@ struct living_pool {
     living_pool* previous = nullptr;
 };
 
-/// The first living pool of the process; null when there is none.
+/// A living service, which has no name. Its pools are listed like all others.
+struct living_service {
+    std::uint64_t number = 0; ///< how many services were listed before, so that no other one has it
+    described_gate gate{};
+
+    living_service* next = nullptr;
+    living_service* previous = nullptr;
+};
+
+/// The first living pool of the process, and the first living service; null when there is none.
 HANDLEPOOL_EXPORT inline constinit living_pool* living_pools = nullptr;
+HANDLEPOOL_EXPORT inline constinit living_service* living_services = nullptr;
 
 /// Its address stands for the type.
 template <class Core>
@@ -70,6 +80,19 @@ public:
 private:
     living_pool pool_;
     bool is_listed_ = false;
+};
+
+/// Lists a service as long as it lives. Like pool_listing.
+class HANDLEPOOL_EXPORT service_listing {
+public:
+    explicit service_listing(const described_gate& gate) noexcept;
+    ~service_listing();
+
+    service_listing(const service_listing&) = delete;
+    service_listing& operator=(const service_listing&) = delete;
+
+private:
+    living_service service_;
 };
 
 } // namespace handlepool::detail

@@ -55,9 +55,11 @@ public:
           chunks_(what_for, chunks, chunk_size, max_threads),
           records_(what_for, chunks_.positions(), 0) {}
 
-    /// Shard: queues a record. Returns false when its queue is full, or after `tries` lost exchanges.
-    /// Wait-free with bounded tries, else lock-free.
-    bool push(chain& shard, value_type record, std::size_t tries = policy::removal_claim_tries) noexcept {
+    /// Shard: queues a record. Returns false when its queue is full, or after `tries` lost exchanges; else
+    /// calls `note(position)`, before others can see the record. Wait-free with bounded tries, else
+    /// lock-free.
+    template <class Note>
+    bool push(chain& shard, value_type record, std::size_t tries, Note note) noexcept {
         const std::uint64_t queued = shard.queued.load(std::memory_order::relaxed);
         // A count of drained records that is seen late only makes the queue look fuller than it is.
         if (queued - shard.drained.load(std::memory_order::relaxed) >= limit_) [[unlikely]] {
@@ -68,11 +70,17 @@ public:
                 return false;
             }
         }
-        records_[chunks_.take_held(shard.records)] = record;
+        const std::uint32_t position = chunks_.take_held(shard.records);
+        records_[position] = record;
+        note(position);
         // (7) release: pairs with (8), for the record, and for the object that the erasing thread saw
         // complete
         shard.queued.store(queued + 1, std::memory_order::release);
         return true;
+    }
+
+    bool push(chain& shard, value_type record, std::size_t tries = policy::removal_claim_tries) noexcept {
+        return push(shard, record, tries, [](std::uint32_t) {});
     }
 
     /// Compaction: looks how many records the shard's queue has. It looks once: a queue that is filled all
@@ -90,9 +98,9 @@ public:
         shard.seen = shard.drained.load(std::memory_order::relaxed) + least(seen(shard), most);
     }
 
-    /// Compaction: takes the records that it has seen by runs of neighbours: calls `take(record, count)`,
-    /// where `record(i)` is number i of a run. They have left the queue before that, so that what `take` puts
-    /// in finds room.
+    /// Compaction: takes the records that it has seen by runs of neighbours: calls `take(record, count,
+    /// position)`, where `record(i)` is number i of a run, and `position` that of its first. They have left
+    /// the queue before that, so that what `take` puts in finds room.
     template <class Take>
     void drain(chain& shard, Take take) {
         std::uint64_t drained = shard.drained.load(std::memory_order::relaxed);
@@ -106,7 +114,7 @@ public:
             left -= count;
             shard.drained.store(drained, std::memory_order::relaxed);
             const auto* const run = records_.data() + first;
-            take([run](std::size_t i) { return value_type{run[i]}; }, std::size_t{count});
+            take([run](std::size_t i) { return value_type{run[i]}; }, std::size_t{count}, first);
         }
     }
 

@@ -29,12 +29,36 @@ constexpr std::uint32_t actor_of(caller who) noexcept {
     return static_cast<std::uint32_t>(static_cast<std::uint64_t>(who) >> site_bits);
 }
 
+/// What a thread knows of itself.
+struct caller_words {
+    std::uint64_t site = 0;       ///< within a caller_scope
+    std::uint32_t actor = 0;      ///< zero until it is asked for
+    bool site_is_for_all = false; ///< of all within that scope
+};
+HANDLEPOOL_EXPORT inline constinit thread_local caller_words own_words{};
+
+/// The rest of this_caller(), for an address in its caller; 0 for the address behind this call.
+HANDLEPOOL_EXPORT HANDLEPOOL_NOINLINE caller find_caller(std::uint64_t address, std::uint32_t stack) noexcept;
+
 /// The function that calls this, at the call: so all between a user's call and this one must be inlined. With
 /// `stack` as many of its callers, as far as the program keeps frame pointers. Within a caller_scope what
 /// that says instead.
 /// Wait-free, but for a thread's first call, which takes a lock and asks for the thread's name, and for a
 /// stack that no thread has had before, which is lock-free.
-HANDLEPOOL_EXPORT HANDLEPOOL_NOINLINE caller this_caller(std::uint32_t stack) noexcept;
+HANDLEPOOL_ALWAYS_INLINE inline caller this_caller(std::uint32_t stack) noexcept {
+    std::uint64_t address = 0;
+#if defined(__GNUC__) && defined(__x86_64__)
+    asm volatile("lea 0(%%rip), %0"
+                 : "=r"(address)); // behind this instruction, as one behind a call would be
+#elif defined(__GNUC__) && defined(__aarch64__)
+    asm volatile("adr %0, .+4" : "=r"(address));
+#endif
+    address &= is_depot_entry - 1;
+    if (address != 0 && stack == 0 && own_words.site == 0 && own_words.actor != 0) [[likely]] {
+        return caller{address | std::uint64_t{own_words.actor} << site_bits};
+    }
+    return find_caller(address, stack);
+}
 
 /// The address behind the call of the function that uses this, which must not be inlined itself.
 HANDLEPOOL_ALWAYS_INLINE inline std::uint64_t return_address() noexcept {

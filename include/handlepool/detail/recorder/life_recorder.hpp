@@ -7,6 +7,7 @@
 #include <handlepool/detail/memory/described_pool.hpp>
 #include <handlepool/detail/recorder/caller.hpp>
 #include <handlepool/detail/recorder/life_event.hpp>
+#include <handlepool/detail/recorder/waiting_ends.hpp>
 #include <handlepool/memory_use.hpp>
 
 #include <atomic>
@@ -25,7 +26,8 @@ namespace handlepool::detail {
 ///     | who began it | generation, event, frame | who ended it | generation, event, frame |
 ///
 /// A slot's owner writes the beginning before it publishes the object, and who has killed the object writes
-/// the end before anybody may destroy it: one thread at a time. A revoke begins the life of its new handle,
+/// the end before anybody may destroy it: one thread at a time. An end whose removal is queued waits with
+/// that, and compaction writes it: see waiting_ends. A revoke begins the life of its new handle,
 /// which tells of the end of the old one, too. It comes later than what it gives out, and so a slow one may
 /// be overtaken by all lives of the ring; then a beginning is lost.
 ///
@@ -33,14 +35,16 @@ namespace handlepool::detail {
 template <class Policy>
 class life_recorder {
 public:
-    /// Keeps the last `lives` of each slot, a power of two, and `stack` callers of each call.
+    /// Keeps the last `lives` of each slot, a power of two, and `stack` callers of each call. The removal
+    /// queues have so many positions.
     life_recorder(const allocation_label& what_for, std::size_t slot_limit, std::size_t expected,
-                  std::size_t lives, std::uint32_t stack)
+                  std::size_t removals, std::size_t lives, std::uint32_t stack)
         : lives_mask_(static_cast<std::uint32_t>(lives - 1)), stack_(stack) {
         if (lives != 0) {
             has_recorders.store(true, std::memory_order::relaxed);
             lives_bits_ = static_cast<unsigned>(std::countr_zero(lives));
             lives_.emplace(what_for, slot_limit * lives, expected * lives);
+            waiting_.emplace(what_for.part(" of removals").rarely(), removals);
         }
     }
 
@@ -76,13 +80,26 @@ public:
             write(at(slot, generation).end, generation, event, who);
         }
     }
-    /// Whether the end of a life is written, and was not taken back; if it is, all of it is ordered before
-    /// what follows. True when nothing is recorded.
+    /// By who has ended it and puts its removal at this position of a queue, before that can be seen.
+    void ended_in_queue(std::size_t position, slot_index slot, std::uint32_t generation, life_event event,
+                        caller who) noexcept {
+        if (is_on()) {
+            waiting_->put(position, slot, record_of(generation, event, who));
+        }
+    }
+    /// Compaction: the removals at these positions are its own by now. Writes the ends that wait there.
+    void take_over(std::size_t first, std::size_t count) noexcept {
+        if (is_on()) {
+            write_waiting(first, count);
+        }
+    }
+    /// Whether the end of a life is written, does not wait, and was not taken back; if it is, all of it is
+    /// ordered before what follows. True when nothing is recorded.
     bool has_end(slot_index slot, std::uint32_t generation) const noexcept {
         if (!is_on()) {
             return true;
         }
-        const auto found = read(at(slot, generation).end, generation);
+        const auto found = written_end(slot, generation);
         return found && !found->is_undone;
     }
 
@@ -119,8 +136,14 @@ public:
     std::optional<life_record> beginning(slot_index slot, std::uint32_t generation) const noexcept {
         return read(at(slot, generation).beginning, generation);
     }
+    /// Linear in the removals that have ever waited at one time, unless the end is written.
     std::optional<life_record> end(slot_index slot, std::uint32_t generation) const noexcept {
-        return read(at(slot, generation).end, generation);
+        const auto written = written_end(slot, generation);
+        if (written && !written->is_undone) {
+            return written;
+        }
+        const auto waiting = waiting_->find(slot, generation);
+        return waiting ? waiting : written_end(slot, generation); // perhaps it was taken over meanwhile
     }
 
     /// A frame has ended.
@@ -137,6 +160,7 @@ public:
     void reset() noexcept {
         if (is_on()) {
             lives_->discard();
+            waiting_->reset();
         }
     }
 
@@ -147,10 +171,11 @@ public:
             pool.lives_bits = lives_bits_;
             pool.lives_frame = &frame_;
             pool.last_reset = &last_reset_;
+            waiting_->describe(pool);
         }
     }
 
-    memory_use memory() const noexcept { return is_on() ? lives_->memory() : memory_use(); }
+    memory_use memory() const noexcept { return is_on() ? memory_of(*lives_, *waiting_) : memory_use(); }
 
 private:
     using word = typename Policy::template atomic<std::uint64_t>;
@@ -175,11 +200,38 @@ private:
         return std::size_t{raw(slot)} << lives_bits_ | (generation >> 1 & lives_mask_);
     }
 
+    life_record record_of(std::uint32_t generation, life_event event, caller who) const noexcept {
+        return {.generation = generation, .event = event, .frame = frame(), .who = who};
+    }
+
     void write(entry& to, std::uint32_t generation, life_event event, caller who) noexcept {
-        const life_record record{.generation = generation, .event = event, .frame = frame(), .who = who};
-        to.who.store(static_cast<std::uint64_t>(who), std::memory_order::relaxed);
+        write(to, record_of(generation, event, who));
+    }
+    static void write(entry& to, const life_record& record) noexcept {
+        to.who.store(static_cast<std::uint64_t>(record.who), std::memory_order::relaxed);
         // (57) release: pairs with (58), for the word before it
         to.stamp.store(record.stamp(), std::memory_order::release);
+    }
+    // How many removals ahead of the one that is taken over its slot's records are asked for.
+    static constexpr std::size_t lives_ahead = 16;
+
+    HANDLEPOOL_NOINLINE void write_waiting(std::size_t first, std::size_t count) noexcept {
+        for (std::size_t i = 0; i != count + lives_ahead; ++i) {
+            if (i < count) {
+                waiting_->visit(first + i, [this](slot_index slot, std::uint32_t generation) {
+                    prefetch(slot, generation);
+                });
+            }
+            if (i >= lives_ahead) {
+                waiting_->take(first + i - lives_ahead, [this](slot_index slot, const life_record& end) {
+                    write(at(slot, end.generation).end, end);
+                });
+            }
+        }
+    }
+
+    std::optional<life_record> written_end(slot_index slot, std::uint32_t generation) const noexcept {
+        return read(at(slot, generation).end, generation);
     }
     std::optional<life_record> read(const entry& from, std::uint32_t generation) const noexcept {
         // (58) acquire: pairs with (57), so that who frees the slot afterwards, and then its next owner,
@@ -202,6 +254,7 @@ private:
     std::uint32_t frame() const noexcept { return frame_.load(std::memory_order::relaxed); }
 
     std::optional<array> lives_;
+    std::optional<waiting_ends<Policy>> waiting_; // where there are lives
     unsigned lives_bits_ = 0;
     std::uint32_t lives_mask_;
     std::uint32_t stack_;

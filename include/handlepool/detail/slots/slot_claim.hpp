@@ -2,6 +2,7 @@
 #pragma once
 
 #include <handlepool/detail/base/index_types.hpp>
+#include <handlepool/detail/base/least.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -54,6 +55,11 @@ public:
         }
         set_left(claimed);
         return claimed == 0 ? slot_index::none : slot_index{slots_[Policy::claim_size - claimed]};
+    }
+
+    /// Shard: the slots that go out before any of which take() calls `soon`.
+    std::span<const std::uint32_t> first_unused() const noexcept {
+        return unused().first(least<std::size_t>(left(), read_ahead));
     }
 
     // For captures, while nobody else uses the pool.

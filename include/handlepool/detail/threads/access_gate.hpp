@@ -229,11 +229,14 @@ public:
     }
 
     /// For programs that read this one's memory.
-    void describe(described_pool& pool) const noexcept {
-        pool.gate_state = &state_;
-        pool.compacting_thread = &compacting_thread_;
-        pool.closed_for = &closed_for_;
-        pool.waiting_since = &waiting_since_;
+    described_gate described() const noexcept {
+        described_gate gate;
+        Pin::describe_guards(pins_, gate);
+        gate.state = &state_;
+        gate.compacting_thread = &compacting_thread_;
+        gate.closed_for = &closed_for_;
+        gate.waiting_since = &waiting_since_;
+        return gate;
     }
 
     /// Returns whether a compaction runs, or waits for guards.

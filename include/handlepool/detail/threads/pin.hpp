@@ -46,11 +46,11 @@ public:
 
     /// For programs that read this one's memory.
     template <class Table>
-    static void describe(const Table& pins, described_pool& pool) noexcept {
-        pool.guards = pins.described_of_threads(&pin::count_);
-        pool.guard_makers = pins.described_of_threads(&pin::maker_);
-        pool.guards_since = pins.described_of_threads(&pin::since_);
-        pool.shard_count = pins.address_of_count();
+    static void describe_guards(const Table& pins, described_gate& gate) noexcept {
+        gate.guards = pins.described_of_threads(&pin::count_);
+        gate.guard_makers = pins.described_of_threads(&pin::maker_);
+        gate.guards_since = pins.described_of_threads(&pin::since_);
+        gate.thread_count = pins.address_of_count();
     }
 
     /// For per_thread_table: whether the thread with this index has entered it. Only that thread asks.

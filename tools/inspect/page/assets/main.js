@@ -4,9 +4,9 @@
 import {show_charts} from './charts.js';
 import {by_id, count, duration, element} from './dom.js';
 import {refresh_life, show_life} from './life.js';
-import {keep_moment} from './moments.js';
+import {keep_moment, show_moments} from './moments.js';
 import {show_notices} from './notices.js';
-import {show_objects} from './objects.js';
+import {show_objects, wanted} from './objects.js';
 import {past} from './past.js';
 import {show_pools} from './pool_table.js';
 import {listen_to_recorded, show_recorded} from './recorded.js';
@@ -18,12 +18,14 @@ const known = new past();
 const map = new store_map(show_life);
 const pause_button = by_id('pause'), moment = by_id('moment');
 const milliseconds = 500; // between two questions
+const times_the_reading = 50; // between two looks into a pool, so that these take 2 % of a processor at the most
 
 let state; // the last one
 let chosen; // the key of the pool that is shown
 let view = 'charts';
 let is_paused = false;
 let is_live = true; // the newest moment is shown, whatever comes
+let read_at = 0, next_reading = 0; // of what is shown of the pool
 
 const shown_moment = () => is_live ? known.last : Number(moment.value);
 const chosen_pool = () => state.pools.find(pool => pool.key === chosen);
@@ -47,12 +49,25 @@ const show_connection = problem => {
 const show_state = () => {
   document.title = `${state.name} – handlepool-inspect`;
   by_id('program').textContent = `Pools of ${state.name}`;
-  show_notices(state.pools, known, state.has_ended, open_pool);
+  show_notices(state, known, open_pool);
   by_id('mark').disabled = state.has_ended;
   if (chosen === undefined || !chosen_pool()) open_pool(state.pools.find(pool => pool.is_alive)?.key ?? state.pools[0]?.key);
   show_moment();
   show_connection();
   show_recorded(state.recorded);
+};
+
+/// Says how old what is shown is, where that is seconds.
+const show_reading = () => {
+  by_id('reading').hidden = view === 'charts' || state.has_ended || next_reading - read_at < 4 * milliseconds;
+  const seconds = time => Math.round(time / 1000);
+  by_id('reading-text').textContent = `Read ${seconds(performance.now() - read_at)} s ago, and again in ` +
+    `${seconds(Math.max(0, next_reading - performance.now()))} s: so it takes 2 % of a processor.`;
+};
+
+const wait_for = answer => {
+  read_at = performance.now();
+  next_reading = read_at + times_the_reading * 1000 * answer.processor_seconds;
 };
 
 const refresh_view = async () => {
@@ -61,10 +76,11 @@ const refresh_view = async () => {
   try {
     if (state.has_ended) throw new Error('The program has ended: what was in the pool is not known any more.');
     if (view === 'objects') {
-      const details = await ask('pool', {key, most: 30});
+      const details = await ask('pool', {key, ...wanted});
+      wait_for(details);
       if (key === chosen) show_objects(key, details, show_life);
     } else if (view === 'map') {
-      await map.refresh();
+      wait_for(await map.refresh());
     }
   } catch (error) {
     if (view === 'objects') by_id('view-objects').replaceChildren(element('p', {class: 'quiet'}, error.message));
@@ -113,6 +129,7 @@ const keys = {
   '/': () => by_id('handle').focus(),
   ' ': () => set_pause(!is_paused),
   m: () => { if (state && !state.has_ended) keep_moment(state.pools); },
+  r: () => by_id('read-now').click(),
   j: () => step_pool(1),
   k: () => step_pool(-1),
   1: () => open_view('charts'),
@@ -128,6 +145,10 @@ const listen = () => {
   });
   pause_button.addEventListener('click', () => set_pause(!is_paused));
   by_id('mark').addEventListener('click', () => keys.m());
+  by_id('read-now').addEventListener('click', async () => {
+    await refresh_view();
+    show_reading();
+  });
   moment.addEventListener('input', () => {
     is_live = Number(moment.value) === known.last;
     show_moment();
@@ -165,7 +186,8 @@ const run = async () => {
         const forgotten = known.add(answer);
         if (!is_live) moment.value = Math.max(0, Number(moment.value) - forgotten);
         if (known.looks.length) show_state();
-        await refresh_view();
+        if (state.has_ended || performance.now() >= next_reading) await refresh_view();
+        show_reading();
         if (!state.has_ended) await refresh_life();
       } catch (error) {
         show_connection(`handlepool-inspect does not answer: ${error.message}`);
@@ -177,4 +199,5 @@ const run = async () => {
 
 listen();
 listen_to_recorded();
+show_moments();
 run();

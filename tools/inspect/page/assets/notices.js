@@ -21,6 +21,10 @@ const of_gate = ({name, gate}) => {
   return longest && longest.nanoseconds > long_guard ? [`${name}: ${guard_text(longest)}`] : [];
 };
 
+// A program has one, as a rule.
+const of_services = services => services.flatMap(({number, gate}) =>
+  of_gate({name: services.length === 1 ? 'the service' : `service ${number + 1}`, gate}).map(words => ({words, is_bad: true})));
+
 const of_pool = (pool, past) => {
   if (!pool.is_alive) return [];
   const growth = past.growth(pool.key);
@@ -33,8 +37,8 @@ const of_pool = (pool, past) => {
   ];
 };
 
-export const show_notices = (pools, past, has_ended, open) => {
-  const found = pools.flatMap(pool => of_pool(pool, past));
+export const show_notices = ({pools, services, has_ended}, past, open) => {
+  const found = [...of_services(services), ...pools.flatMap(pool => of_pool(pool, past))];
   const list = by_id('notices');
   const items = found.length ? found : [{words: has_ended ? 'Nothing did when the program ended.' :
     'Nothing: no compaction waits, no guard is held for long, and no pool grows.'}];

@@ -2,8 +2,12 @@
 // A pool's living objects: where they were created, how many more there are than at first, and the oldest.
 
 import {by_id, change, count, element, table} from './dom.js';
+import {keep, kept} from './kept.js';
 
-const first_seen = new Map(); // key -> place -> alive
+/// What the server is asked for: of all places, those that grow may have few objects.
+export const wanted = {most: 10, places: 1000};
+const most_rows = 30;
+const first_seen = new Map(kept('first seen')?.map(([key, places]) => [key, new Map(places)])); // key -> place -> alive
 
 const places_table = (details, first) => {
   if (details.places === null) {
@@ -12,8 +16,9 @@ const places_table = (details, first) => {
   }
   const rows = details.places.map(({place, alive, youngest, oldest}) => ({place, alive, youngest, oldest,
     more: alive - (first.get(place) ?? 0)})).toSorted((a, b) => b.more - a.more || b.alive - a.alive);
+  const shown = rows.slice(0, most_rows);
   return table([['created in', 'words'], ['alive'], ['since first seen'], ['youngest', 'spare'], ['oldest']],
-    rows.map(({place, alive, more, youngest, oldest}) => [place, count(alive),
+    shown.map(({place, alive, more, youngest, oldest}) => [place, count(alive),
       element('span', {class: more > 0 ? 'more' : ''}, change(more)), count(youngest), count(oldest)]));
 };
 
@@ -23,15 +28,17 @@ const ages_text = ages => ages ? `Ages in frames: the youngest ${ages.youngest},
 export const show_objects = (key, details, open_life) => {
   if (!first_seen.has(key)) {
     first_seen.set(key, new Map((details.places ?? []).map(({place, alive}) => [place, alive])));
+    keep('first seen', [...first_seen].map(([key, places]) => [key, [...places]]));
   }
+  const left_out = (details.places_left_out ?? 0) + Math.max(0, (details.places ?? []).length - most_rows);
   const view = by_id('view-objects');
   const focused = view.contains(document.activeElement) ? document.activeElement.textContent : undefined;
   view.replaceChildren(
     places_table(details, first_seen.get(key)),
-    element('p', {class: 'quiet'}, details.places_left_out ? `${count(details.places_left_out)} more places. ` : '',
+    element('p', {class: 'quiet'}, left_out ? `${count(left_out)} more places. ` : '',
       'A place whose objects become more and whose oldest ones get older forgets to erase them. ', ages_text(details.ages)),
     table([['the oldest objects', 'words'], ['age in frames']],
-      details.oldest.slice(0, 10).map(({handle, text, age}) => [
+      details.oldest.map(({handle, text, age}) => [
         element('button', {onclick: () => open_life(handle)}, text), age === null ? '–' : count(age)])));
   [...view.querySelectorAll('button')].find(button => button.textContent === focused)?.focus();
 };

@@ -80,15 +80,17 @@ export class store_map {
     this.map = undefined;
   }
 
+  /// Returns what the server has answered.
   async refresh() {
     const key = this.key_of_pool;
     const answer = await ask('map', {key, first: this.first});
-    if (key !== this.key_of_pool) return; // another one was chosen meanwhile
+    if (key !== this.key_of_pool) return answer; // another one was chosen meanwhile
     this.map = {...answer, cells: cells_of(answer, this.hashes),
                 knows_ages: answer.ages.some(age => age !== null),
                 oldest: answer.ages.reduce((oldest, age) => Math.max(oldest, age ?? 0), 0)};
     this.hashes = new Map(answer.handles.flatMap((handle, i) => answer.states[i] === 'a' ? [[handle, answer.hashes[i]]] : []));
     this.draw();
+    return answer;
   }
 
   /// There is nothing to be drawn, for this reason.
