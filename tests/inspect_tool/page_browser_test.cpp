@@ -267,7 +267,8 @@ TEST_P(page_in_browser, reads_pools_so_seldom_that_it_costs_little) {
     EXPECT_EQ(page.value_of("document.getElementById('reading').hidden"), true);
     open_pool("rocks");
     page.press("2");
-    wait_for_text("#reading-text", "^Read [0-9]+ s ago, and again in [0-9]+ s: so it takes 2 % of a processor.$");
+    wait_for_text("#reading-text",
+                  "^Read [0-9]+ s ago, and again in [0-9]+ s: so it takes 2 % of a processor.$");
     const int asked = page.value_of("window.asked.pool");
     page.wait_for("window.asked.state > 3");
     EXPECT_EQ(page.value_of("window.asked.pool"), asked);
