@@ -30,12 +30,14 @@ constexpr std::size_t alive = 100'000;
     return result;
 }
 
+enum class order { random, of_creation };
+
 /// A tenth of the objects of a pool is replaced in each frame.
 class recorded_churn {
     using objects = handlepool::pool<object>;
 
 public:
-    recorded_churn(std::size_t lives, std::size_t stack)
+    recorded_churn(std::size_t lives, std::size_t stack, order ends = order::random)
         : pool_({.name = "bench",
                  .capacity = capacity_for(alive),
                  .record_lives = lives,
@@ -43,7 +45,9 @@ public:
         for (std::size_t i = 0; i != alive; ++i) {
             handles_.push_back(pool_.emplace(i));
         }
-        std::shuffle(handles_.begin(), handles_.end(), std::mt19937_64(1));
+        if (ends == order::random) {
+            std::shuffle(handles_.begin(), handles_.end(), std::mt19937_64(1));
+        }
         pool_.compact();
     }
 
@@ -83,9 +87,9 @@ private:
 } // namespace
 
 void register_recorder(table& results, std::size_t rounds) {
-    const auto add = [&results](auto& state, figure row, std::size_t stack) {
-        recorded_churn recorded(1, stack);
-        recorded_churn silent(0, 0);
+    const auto add = [&results](auto& state, figure row, std::size_t stack, order ends = order::random) {
+        recorded_churn recorded(1, stack, ends);
+        recorded_churn silent(0, 0, ends);
         std::vector<double> more;
         const comparison outcome = compare(
             state,
@@ -105,6 +109,9 @@ void register_recorder(table& results, std::size_t rounds) {
     };
     register_with(rounds)("recorder of sites/100000",
                           [add](auto& state) { add(state, figure::recorder_sites, 0); });
+    register_with(rounds)("recorder of sites in order/100000", [add](auto& state) {
+        add(state, figure::recorder_sites_in_order, 0, order::of_creation);
+    });
     register_with(rounds)("recorder of stacks/100000",
                           [add](auto& state) { add(state, figure::recorder_stacks, 15); });
     register_with(1)("recorder, memory", [&results](auto& state) {

@@ -67,6 +67,7 @@ enum class figure : std::size_t {
     spawners_create_2_threads,
     spawners_frame,
     recorder_sites,
+    recorder_sites_in_order,
     recorder_stacks,
     recorder_memory,
     churn_1k,
