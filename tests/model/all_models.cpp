@@ -25,6 +25,7 @@ std::vector<model_entry> all_models() {
     add_exclusive_models(all);
     add_spawner_models(all);
     add_watch_models(all);
+    add_recorder_models(all);
     add_service_models(all);
     return all;
 }

@@ -25,6 +25,7 @@ void add_extract_models(std::vector<model_entry>& to);
 void add_exclusive_models(std::vector<model_entry>& to);
 void add_spawner_models(std::vector<model_entry>& to);
 void add_watch_models(std::vector<model_entry>& to);
+void add_recorder_models(std::vector<model_entry>& to);
 void add_service_models(std::vector<model_entry>& to);
 
 } // namespace handlepool::model

@@ -62,7 +62,7 @@ TEST(life_recorder, keeps_all_of_a_beginning_and_of_an_end) {
     EXPECT_EQ(beginning->frame, 5U);
     EXPECT_EQ(beginning->who, caller{0xffff'7fff'ffff'ffff});
     EXPECT_EQ(some.frames_since(*beginning), 2U);
-    const auto end = some.end(last_slot, 7);
+    const auto end = some.end(last_slot, 7, true);
     ASSERT_TRUE(end);
     EXPECT_TRUE(some.has_end(last_slot, 7));
     EXPECT_EQ(end->event, life_event::forgotten);
@@ -72,7 +72,7 @@ TEST(life_recorder, keeps_all_of_a_beginning_and_of_an_end) {
 
     EXPECT_FALSE(some.beginning(slot_index{8}, 7)) << "another slot";
     EXPECT_FALSE(some.beginning(last_slot, 5)) << "another life";
-    EXPECT_FALSE(some.end(last_slot, 9));
+    EXPECT_FALSE(some.end(last_slot, 9, true));
 }
 
 TEST(life_recorder, keeps_as_many_lives_of_each_slot_as_it_was_told) {
@@ -89,7 +89,7 @@ TEST(life_recorder, keeps_as_many_lives_of_each_slot_as_it_was_told) {
             const bool is_kept = life + lives >= count;
             for (const slot_index slot : {first_slot, last_slot}) {
                 const auto beginning = some.beginning(slot, 2 * life + 1);
-                const auto end = some.end(slot, 2 * life + 1);
+                const auto end = some.end(slot, 2 * life + 1, true);
                 ASSERT_EQ(beginning.has_value(), is_kept) << life << " of " << lives;
                 ASSERT_EQ(end.has_value(), is_kept);
                 if (is_kept) {
@@ -114,7 +114,7 @@ TEST(life_recorder, a_life_that_begins_again_has_no_end_yet) {
     some.began(first_slot, 3, life_event::created, caller{1});
     some.ended(first_slot, 3, life_event::erased, caller{2});
     some.began(first_slot, 3, life_event::created, caller{3}); // after a restore
-    EXPECT_FALSE(some.end(first_slot, 3));
+    EXPECT_FALSE(some.end(first_slot, 3, true));
     EXPECT_FALSE(some.has_end(first_slot, 3));
     EXPECT_EQ(some.beginning(first_slot, 3)->who, caller{3});
 }
@@ -126,7 +126,7 @@ TEST(life_recorder, a_revoke_tells_of_the_life_that_it_begins_alone) {
     some.renamed(first_slot, 5, caller{3});
     EXPECT_EQ(some.beginning(first_slot, 5)->event, life_event::renamed);
     EXPECT_EQ(some.beginning(first_slot, 5)->who, caller{3});
-    EXPECT_EQ(some.end(first_slot, 5)->who, caller{2});
+    EXPECT_EQ(some.end(first_slot, 5, true)->who, caller{2});
 }
 
 TEST(life_recorder, the_last_reset_is_known_by_its_generation) {
@@ -165,16 +165,16 @@ TEST(life_recorder, what_a_restore_has_taken_back_is_marked_and_waits_for_anothe
     }
     some.began(last_slot, 3, life_event::created, caller{9});
     some.take_back(first_slot, 3); // where the object of this generation lives again
-    EXPECT_FALSE(some.end(first_slot, 1)->is_undone);
+    EXPECT_FALSE(some.end(first_slot, 1, true)->is_undone);
     EXPECT_TRUE(some.has_end(first_slot, 1));
     EXPECT_FALSE(some.beginning(first_slot, 3)->is_undone);
-    ASSERT_TRUE(some.end(first_slot, 3));
-    EXPECT_TRUE(some.end(first_slot, 3)->is_undone);
-    EXPECT_EQ(some.end(first_slot, 3)->event, life_event::erased);
-    EXPECT_EQ(some.end(first_slot, 3)->who, caller{4});
+    ASSERT_TRUE(some.end(first_slot, 3, true));
+    EXPECT_TRUE(some.end(first_slot, 3, true)->is_undone);
+    EXPECT_EQ(some.end(first_slot, 3, true)->event, life_event::erased);
+    EXPECT_EQ(some.end(first_slot, 3, true)->who, caller{4});
     EXPECT_FALSE(some.has_end(first_slot, 3));
     EXPECT_TRUE(some.beginning(first_slot, 5)->is_undone);
-    EXPECT_TRUE(some.end(first_slot, 5)->is_undone);
+    EXPECT_TRUE(some.end(first_slot, 5, true)->is_undone);
     EXPECT_FALSE(some.beginning(last_slot, 3)->is_undone) << "another slot";
     EXPECT_FALSE(some.beginning(first_slot, 7)) << "nothing there";
     some.ended(first_slot, 3, life_event::cleared, caller{10});
@@ -195,7 +195,7 @@ TEST(life_recorder, a_record_that_is_being_written_is_none) {
                 if (const auto beginning = some.beginning(first_slot, generation)) {
                     EXPECT_EQ(beginning->who, caller{generation});
                 }
-                if (const auto end = some.end(first_slot, generation)) {
+                if (const auto end = some.end(first_slot, generation, true)) {
                     EXPECT_EQ(end->who, caller{generation + 1});
                 }
             }
@@ -211,7 +211,7 @@ TEST(life_recorder, a_record_that_is_being_written_is_none) {
         [](scene& now) {
             now.expect_whole_records();
             EXPECT_TRUE(now.some.beginning(first_slot, 3));
-            EXPECT_TRUE(now.some.end(first_slot, 3));
+            EXPECT_TRUE(now.some.end(first_slot, 3, true));
         });
 }
 
@@ -222,7 +222,7 @@ TEST(life_recorder, an_end_waits_with_its_removal_until_it_is_taken_over) {
     some.ended_in_queue(7, first_slot, 3, life_event::erased, caller{2});
     some.next_frame();
     const auto expect_end = [&some] {
-        const auto end = some.end(first_slot, 3);
+        const auto end = some.end(first_slot, 3, true);
         ASSERT_TRUE(end);
         EXPECT_EQ(end->event, life_event::erased);
         EXPECT_EQ(end->who, caller{2});
@@ -230,10 +230,11 @@ TEST(life_recorder, an_end_waits_with_its_removal_until_it_is_taken_over) {
         EXPECT_FALSE(end->is_undone);
     };
     expect_end();
+    EXPECT_FALSE(some.end(first_slot, 3, false)) << "who knows that none waits doesn't look for it";
     EXPECT_FALSE(some.has_end(first_slot, 3)) << "who sweeps must leave it to its record";
-    EXPECT_FALSE(some.end(first_slot, 1));
-    EXPECT_FALSE(some.end(first_slot, 5));
-    EXPECT_FALSE(some.end(last_slot, 3));
+    EXPECT_FALSE(some.end(first_slot, 1, true));
+    EXPECT_FALSE(some.end(first_slot, 5, true));
+    EXPECT_FALSE(some.end(last_slot, 3, true));
     some.take_over(6, 1);
     EXPECT_FALSE(some.has_end(first_slot, 3)) << "another position";
     some.take_over(5, 3);
@@ -241,7 +242,7 @@ TEST(life_recorder, an_end_waits_with_its_removal_until_it_is_taken_over) {
     EXPECT_TRUE(some.has_end(first_slot, 3));
     some.ended(first_slot, 3, life_event::cleared, caller{9}); // by whoever comes later
     some.take_over(5, 3);
-    EXPECT_EQ(some.end(first_slot, 3)->event, life_event::cleared) << "nothing waits any more";
+    EXPECT_EQ(some.end(first_slot, 3, true)->event, life_event::cleared) << "nothing waits any more";
 }
 
 TEST(life_recorder, takes_over_all_ends_of_a_run_and_no_others) {
@@ -260,7 +261,7 @@ TEST(life_recorder, takes_over_all_ends_of_a_run_and_no_others) {
             const slot_index slot{slots - 1 - i};
             ASSERT_EQ(some.has_end(slot, 2 * (i % 5) + 1), i % 3 != 0 && i < first + count) << i;
             if (i % 3 != 0) {
-                ASSERT_EQ(some.end(slot, 2 * (i % 5) + 1)->who, caller{i});
+                ASSERT_EQ(some.end(slot, 2 * (i % 5) + 1, true)->who, caller{i});
             }
         }
     }
@@ -271,24 +272,24 @@ TEST(life_recorder, an_end_that_a_restore_took_back_is_not_the_one_that_waits) {
     some.began(first_slot, 3, life_event::created, caller{1});
     some.ended(first_slot, 3, life_event::erased, caller{2});
     some.take_back(first_slot, 3);
-    EXPECT_TRUE(some.end(first_slot, 3)->is_undone);
+    EXPECT_TRUE(some.end(first_slot, 3, true)->is_undone);
     some.ended_in_queue(0, first_slot, 3, life_event::erased, caller{4});
-    EXPECT_EQ(some.end(first_slot, 3)->who, caller{4});
-    EXPECT_FALSE(some.end(first_slot, 3)->is_undone);
+    EXPECT_EQ(some.end(first_slot, 3, true)->who, caller{4});
+    EXPECT_FALSE(some.end(first_slot, 3, true)->is_undone);
     some.take_over(0, 1);
-    EXPECT_EQ(some.end(first_slot, 3)->who, caller{4});
-    EXPECT_FALSE(some.end(first_slot, 3)->is_undone);
+    EXPECT_EQ(some.end(first_slot, 3, true)->who, caller{4});
+    EXPECT_FALSE(some.end(first_slot, 3, true)->is_undone);
 }
 
 TEST(life_recorder, a_reset_forgets_the_ends_that_wait) {
     recorder_type some = recorder_of(1);
     some.ended_in_queue(3, first_slot, 3, life_event::erased, caller{2});
     some.reset();
-    EXPECT_FALSE(some.end(first_slot, 3));
+    EXPECT_FALSE(some.end(first_slot, 3, true));
     some.take_over(0, 4);
-    EXPECT_FALSE(some.end(first_slot, 3));
+    EXPECT_FALSE(some.end(first_slot, 3, true));
     some.ended_in_queue(3, first_slot, 5, life_event::erased, caller{3});
-    EXPECT_EQ(some.end(first_slot, 5)->who, caller{3});
+    EXPECT_EQ(some.end(first_slot, 5, true)->who, caller{3});
 }
 
 // Compaction is stopped between any two words.
@@ -296,7 +297,7 @@ TEST(life_recorder, an_end_is_known_while_it_is_taken_over) {
     struct scene {
         scene() { some.ended_in_queue(1, first_slot, 3, life_event::erased, caller{2}); }
         void expect_end() const {
-            const auto end = some.end(first_slot, 3);
+            const auto end = some.end(first_slot, 3, true);
             ASSERT_TRUE(end);
             EXPECT_EQ(end->who, caller{2});
         }
@@ -334,14 +335,14 @@ TEST(life_recorder, halves_of_two_records_are_no_record) {
                     ASSERT_EQ(beginning->who, caller{next / 2});
                     ++read;
                 }
-                if (const auto end = some.end(first_slot, next)) {
+                if (const auto end = some.end(first_slot, next, true)) {
                     ASSERT_EQ(end->who, caller{~std::uint64_t{next / 2}});
                     ++read;
                 }
             }
         }
     });
-    EXPECT_EQ(some.end(first_slot, 2 * lives - 1)->who, caller{~std::uint64_t{lives - 1}});
+    EXPECT_EQ(some.end(first_slot, 2 * lives - 1, true)->who, caller{~std::uint64_t{lives - 1}});
     RecordProperty("read", std::to_string(read));
 }
 

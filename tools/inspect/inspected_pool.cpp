@@ -329,10 +329,11 @@ std::optional<life_record> inspected_pool::beginning(detail::slot_index slot,
                                                      std::uint32_t generation) const {
     return record_at(address_of_life(slot, generation) + offsetof(life_words, beginning), generation);
 }
-std::optional<life_record> inspected_pool::end(detail::slot_index slot, std::uint32_t generation) const {
+std::optional<life_record> inspected_pool::end(detail::slot_index slot, std::uint32_t generation,
+                                               bool may_wait) const {
     const std::uint64_t address = address_of_life(slot, generation) + offsetof(life_words, end);
     const auto written = record_at(address, generation);
-    if (written && !written->is_undone) {
+    if ((written && !written->is_undone) || !may_wait) {
         return written;
     }
     const auto waiting = waiting_end(slot, generation);
@@ -373,8 +374,9 @@ std::string inspected_pool::describe(std::uint64_t handle) const {
             const auto tell = [&](const life_record& record) {
                 return program_.event_of(record, record.frames_until(now));
             };
-            report.life = detail::recorded_life_of(
-                *this, detail::slot_index{static_cast<std::uint32_t>(index)}, report.generation, tell);
+            report.life =
+                detail::recorded_life_of(*this, detail::slot_index{static_cast<std::uint32_t>(index)},
+                                         report.generation, words.tag == tag + 1, tell);
             if (const auto reset = record_at(reinterpret_cast<std::uintptr_t>(listed_.description.last_reset),
                                              report.first_generation)) {
                 report.last_reset = tell(*reset);

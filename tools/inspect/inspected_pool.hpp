@@ -100,7 +100,8 @@ public:
 
     // What is recorded of a slot's life with this generation; only if it records lives.
     std::optional<detail::life_record> beginning(detail::slot_index slot, std::uint32_t generation) const;
-    std::optional<detail::life_record> end(detail::slot_index slot, std::uint32_t generation) const;
+    std::optional<detail::life_record> end(detail::slot_index slot, std::uint32_t generation,
+                                           bool may_wait) const;
 
 private:
     struct slot_words {

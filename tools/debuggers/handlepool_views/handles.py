@@ -119,7 +119,7 @@ def told_so_far(pool, index, generation):
     beginning = recorder.beginning(index, generation) if recorder else None
     if beginning is None:
         return ""
-    end = recorder.end(index, generation)
+    end = recorder.end(index, generation, may_wait=False)
     is_taken_back = (end and end.is_undone and end.event != lives.UNDONE and
                      recorder.frames_ago(end) <= recorder.frames_ago(beginning))
     return f"; {recorder.text(beginning)}" + (f"; taken back: {recorder.text(end)}" if is_taken_back else "")

@@ -54,10 +54,10 @@ class Recorder:
     def beginning(self, index, generation):
         return self._read(self._life(index, generation)["beginning"], generation)
 
-    def end(self, index, generation):
-        """Of a handle that was revoked, the beginning of the next one's life tells of it."""
+    def end(self, index, generation, may_wait=True):
+        """Of a handle that was revoked, the beginning of the next one's life tells of it. That of a living object doesn't wait."""
         found = self._read(self._life(index, generation)["end"], generation)
-        if found is None or found.is_undone:
+        if may_wait and (found is None or found.is_undone):
             found = self._waiting_end(index, generation) or found
         following = self.beginning(index, generation + 2)
         is_revoked = following is not None and following.event == RENAMED

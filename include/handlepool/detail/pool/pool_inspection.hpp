@@ -37,8 +37,10 @@ recorded_life recorded_life_in(const pool_state<T, Config>& parts,
         layout::pool_id_of(tag) != layout::pool_id_of(parts.fresh_tag)) {
         return {};
     }
+    const slot_index slot = parts.table.slot_of(handle);
+    const bool has_just_ended = parts.table.tag_relaxed(slot) == parts.table.erased(tag);
     return recorded_life_of(
-        parts.lives, parts.table.slot_of(handle), layout::generation_of(tag),
+        parts.lives, slot, layout::generation_of(tag), has_just_ended,
         [&parts](const life_record& record) { return recorded(record, parts.lives.frames_since(record)); });
 }
 

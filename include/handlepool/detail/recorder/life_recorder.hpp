@@ -136,10 +136,11 @@ public:
     std::optional<life_record> beginning(slot_index slot, std::uint32_t generation) const noexcept {
         return read(at(slot, generation).beginning, generation);
     }
-    /// Linear in the removals that have ever waited at one time, unless the end is written.
-    std::optional<life_record> end(slot_index slot, std::uint32_t generation) const noexcept {
+    /// Only of a life that is the slot's last one and has ended may the end wait: then this is linear in the
+    /// removals that have ever waited at one time, else constant.
+    std::optional<life_record> end(slot_index slot, std::uint32_t generation, bool may_wait) const noexcept {
         const auto written = written_end(slot, generation);
-        if (written && !written->is_undone) {
+        if ((written && !written->is_undone) || !may_wait) {
             return written;
         }
         const auto waiting = waiting_->find(slot, generation);

@@ -17,16 +17,16 @@ HANDLEPOOL_EXPORT recorded_event recorded(const life_record& record, std::uint32
 /// " in this frame", " 1 frame ago", " 3 frames ago".
 HANDLEPOOL_EXPORT std::string frames_ago(std::uint32_t frames);
 
-/// What is known of the life with this generation of a slot, where `tell(record)` says what a record says.
-/// Throws what that throws.
+/// What is known of the life with this generation of a slot, whose end may wait, where `tell(record)` says
+/// what a record says. Throws what that throws.
 template <class Recorder, class Tell>
 recorded_life recorded_life_of(const Recorder& recorder, slot_index slot, std::uint32_t generation,
-                               Tell tell) {
+                               bool end_may_wait, Tell tell) {
     recorded_life found;
     if (const auto record = recorder.beginning(slot, generation)) {
         found.beginning = tell(*record);
     }
-    const auto end = recorder.end(slot, generation);
+    const auto end = recorder.end(slot, generation, end_may_wait);
     const auto next = recorder.beginning(slot, generation + 2);
     const bool is_revoked = next && next->event == life_event::renamed;
     if (is_revoked && (!end || (end->is_undone && !next->is_undone))) {

@@ -41,10 +41,10 @@ public:
             reach(position);
         }
         waiting_end& one = ends_[position];
-        one.who.store(static_cast<std::uint64_t>(end.who), std::memory_order::relaxed);
-        // (57) release: pairs with (58), for the word before it; and what was here before is taken over
+        // (57) release: each pairs with (58), for what was here before, which is taken over by now; the last
+        // for the words before it, too
+        one.who.store(static_cast<std::uint64_t>(end.who), std::memory_order::release);
         one.stamp.store(end.stamp(), std::memory_order::release);
-        // (57) release: pairs with (58), for both words
         one.life.store(life_of(slot, end.generation), std::memory_order::release);
     }
 
@@ -57,7 +57,8 @@ public:
         if (life != 0) {
             take(slot_of(life), life_record::of(one.who.load(std::memory_order::relaxed),
                                                 one.stamp.load(std::memory_order::relaxed)));
-            one.life.store(0, std::memory_order::relaxed);
+            // (57) release: pairs with (58), so that who finds that it has gone finds what `take` has written
+            one.life.store(0, std::memory_order::release);
         }
     }
     /// Compaction: calls `visit(slot, generation)` for the life whose end waits there, if one does.
@@ -69,8 +70,8 @@ public:
         }
     }
 
-    /// The end of a life, if it waits; it may be taken over meanwhile. Any thread, wait-free. Linear in the
-    /// positions ever used.
+    /// The end of a life, if it waits; if it was taken over meanwhile, what take() has written can be seen
+    /// afterwards. Any thread, wait-free. Linear in the positions ever used.
     std::optional<life_record> find(slot_index slot, std::uint32_t generation) const noexcept {
         for (std::size_t i = 0, last = reach_.load(std::memory_order::relaxed); i < last; ++i) {
             const waiting_end& one = ends_[i];
@@ -78,11 +79,12 @@ public:
             if (one.life.load(std::memory_order::acquire) != life_of(slot, generation)) {
                 continue;
             }
-            // (58) acquire: pairs with (57), so that the life that is read again is none from before it
+            // (58) acquire: each pairs with (57), so that who has read a word of another end sees in the
+            // slot's records where this one has gone
             const std::uint64_t stamp = one.stamp.load(std::memory_order::acquire);
-            const life_record found = life_record::of(one.who.load(std::memory_order::relaxed), stamp);
-            if (found.generation == generation &&
-                one.life.load(std::memory_order::relaxed) == life_of(slot, generation)) {
+            const life_record found = life_record::of(one.who.load(std::memory_order::acquire), stamp);
+            if (one.life.load(std::memory_order::acquire) == life_of(slot, generation) &&
+                found.generation == generation) {
                 return found;
             }
         }
