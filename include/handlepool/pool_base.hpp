@@ -247,13 +247,13 @@ public:
 
     /// Describes a handle: "ships #1021 generation 7: erased 3 frames ago". The number of frames is known
     /// only with the option `remember_frames`.
-    /// Progress: lock-free, constant.
+    /// Progress: lock-free, constant; linear in the removals that have waited at one time like life_of().
     /// Throws std::bad_alloc.
     std::string describe(handle_type handle) const { return core().describe(handle.value()); }
 
     /// Returns who began and ended the handle's life, when and from where, as far as that is known: only with
     /// the option `record_lives`, and for the last lives of each slot.
-    /// Progress: lock-free, constant.
+    /// Progress: lock-free, constant; of what waits for its removal, linear in all that ever has at one time.
     /// Throws std::bad_alloc.
     recorded_life life_of(handle_type handle) const { return core().life_of(handle.value()); }
 

@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace handlepool::test {
@@ -308,6 +309,25 @@ TEST(life_recorder, an_end_is_known_while_it_is_taken_over) {
                                 [](scene& now) {
                                     now.expect_end();
                                     EXPECT_TRUE(now.some.has_end(first_slot, 3));
+                                });
+}
+
+// And the thread that asks is stopped, while all of it is taken over.
+TEST(life_recorder, an_end_is_known_to_who_has_begun_to_ask) {
+    struct scene {
+        scene() { some.ended_in_queue(1, first_slot, 3, life_event::erased, caller{2}); }
+        life_recorder<support::step_policy> some{"recorder", 2, 2, 2, 1, 0};
+        std::optional<life_record> found;
+    };
+    stop_at_every_access<scene>([](scene& now) { now.found = now.some.end(first_slot, 3, true); },
+                                [](scene& now) {
+                                    now.some.take_over(0, 2);
+                                    now.some.ended_in_queue(1, slot_index{1}, 3, life_event::erased,
+                                                            caller{7});
+                                },
+                                [](scene& now) {
+                                    ASSERT_TRUE(now.found);
+                                    EXPECT_EQ(now.found->who, caller{2});
                                 });
 }
 

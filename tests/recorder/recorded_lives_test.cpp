@@ -9,6 +9,7 @@
 #include <handlepool/pool.hpp>
 #include <handlepool/raw_pool.hpp>
 #include <handlepool/recycling_pool.hpp>
+#include <handlepool/spawner.hpp>
 #include <handlepool/stable_pool.hpp>
 
 #include <gtest/gtest.h>
@@ -446,6 +447,50 @@ TEST(recorded_life, of_three_lives_is_kept_for_four) {
     }
     for (std::size_t i = 0; i != lives.size(); ++i) {
         EXPECT_EQ(ships.life_of(lives[i]).end.has_value(), i >= 2) << i;
+    }
+}
+
+// Each is told of as the call that has deferred it.
+TEST(recorded_life, of_what_spawners_end_names_who_has_asked) {
+    pool_options options = recording("spawned", 4);
+    options.spawners = 2;
+    pool<int> ships(options);
+    std::vector<handle<int>> all;
+    {
+        auto alone = ships.exclusive_access();
+        for (int i = 0; i != 60; ++i) {
+            all.push_back(alone.emplace(i));
+        }
+    }
+    std::vector<std::string> expected;
+    {
+        auto spawners = ships.spawners(2);
+        for (std::size_t i = 0; i != all.size(); ++i) {
+            const std::string place = "task " + std::to_string(i);
+            const scoped_site here(place.c_str());
+            auto& mine = spawners[i % 2];
+            switch (i % 4) {
+            case 0:
+                mine.erase(all[i]);
+                break;
+            case 1:
+                mine.extract(all[i], [](int&&) {});
+                break;
+            case 2:
+                mine.revoke(all[i]);
+                break;
+            default:
+                spawners[0].erase(all[i]);
+                const scoped_site later("who comes later");
+                spawners[1].erase(all[i]);
+            }
+            constexpr const char* events[] = {"erased", "extracted", "revoked", "erased"};
+            expected.push_back(std::string(events[i % 4]) + " in " + place);
+        }
+    }
+    ships.compact();
+    for (std::size_t i = 0; i != all.size(); ++i) {
+        EXPECT_EQ(told(ships.life_of(all[i]).end), expected[i]);
     }
 }
 

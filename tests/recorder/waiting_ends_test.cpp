@@ -136,6 +136,19 @@ TEST(waiting_ends, an_end_that_is_read_is_none_of_another_life) {
                                 });
 }
 
+// Two threads put ends beyond those before.
+TEST(waiting_ends, that_come_at_the_same_time_are_both_found) {
+    struct scene {
+        waiting_ends<support::step_policy> ends{"ends", 20'000};
+    };
+    stop_at_every_access<scene>([](scene& now) { now.ends.put(4'096, one_slot, end_of(1, 11)); },
+                                [](scene& now) { now.ends.put(9'000, other_slot, end_of(1, 12)); },
+                                [](scene& now) {
+                                    EXPECT_TRUE(now.ends.find(one_slot, 1));
+                                    EXPECT_TRUE(now.ends.find(other_slot, 1));
+                                });
+}
+
 TEST(waiting_ends, of_threads_are_whole) {
     ends_type ends("ends", 2);
     constexpr std::uint32_t lives = 200'000;
