@@ -107,7 +107,8 @@ void add_places(pool_report& told, const inspected_program& program, const group
 
 void add_details(pool_report& told, const inspected_program& program, const inspected_pool& pool,
                  const most_told& most, const std::optional<living_by_place>& before) {
-    living_by_place now = count_living(pool, most.objects);
+    // The oldest are often the next to end: others come in place of those that have when they are described.
+    living_by_place now = count_living(pool, 4 * most.objects + 100);
     told.is_detailed = true;
     told.knows_ages = pool.knows_ages();
     told.knows_places = pool.records_lives();
@@ -118,10 +119,13 @@ void add_details(pool_report& told, const inspected_program& program, const insp
     });
     add_places(told, program, groups, before, most.places);
     for (const living_object& each : now.oldest) {
-        if (!pool.is_alive(each.handle)) { // it has ended meanwhile
-            continue;
+        if (told.oldest.size() == most.objects) {
+            break;
         }
-        told.oldest.push_back({.handle = each.handle, .age = each.age, .text = pool.describe(each.handle)});
+        if (pool.is_alive(each.handle)) { // it may have ended meanwhile
+            told.oldest.push_back(
+                {.handle = each.handle, .age = each.age, .text = pool.describe(each.handle)});
+        }
     }
 }
 

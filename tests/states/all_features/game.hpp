@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "model.hpp"
+#include "companions.hpp"
 
-#include <handlepool/handle_index.hpp>
-#include <handlepool/handle_map.hpp>
-#include <handlepool/handle_set.hpp>
-#include <handlepool/hierarchy.hpp>
-#include <handlepool/property_store.hpp>
 #include <handlepool/scoped_hook.hpp>
 #include <handlepool/snapshots/delta_recorder.hpp>
 #include <handlepool/snapshots/replica.hpp>
@@ -19,7 +14,6 @@
 #include <gtest/gtest.h>
 #include <tests/support/random.hpp>
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -35,15 +29,14 @@
 /// The pool with everything that can be attached to it, beside what is true of them.
 namespace handlepool::test {
 
-/// The properties that objects may have in their bags.
-inline constexpr std::array bag_paths{property_path("crew"), property_path("hull"), property_path("title")};
-
 template <class Kind>
-class game {
+class game : public companions<Kind> { // which hooks read until the end of the pool
+    using base = companions<Kind>;
+
 public:
-    using pool_type = typename Kind::pool_type;
-    using handle_type = typename pool_type::handle_type;
-    using element_type = typename handle_type::element_type;
+    using typename base::handle_type;
+    using typename base::layout;
+    using typename base::pool_type;
     using log_type = change_log<pool_type>;
     using ring_type = capture_ring<pool_type>;
 
@@ -61,6 +54,20 @@ public:
         friend bool operator==(const hook_call&, const hook_call&) = default;
         friend auto operator<=>(const hook_call&, const hook_call&) = default;
     };
+    /// A ring, and what it has captured.
+    struct past_type {
+        void end() {
+            ring.reset();
+            log.reset();
+            captures.clear();
+        }
+
+        std::unique_ptr<log_type> log; // of its own, if it has one
+        std::unique_ptr<ring_type> ring;
+        std::map<std::uint64_t, pool_truth<handle_type>> captures;
+        std::uint64_t last_capture = 0;
+        bool undone_stay_stale = false;
+    };
     /// What a delta said, and what was there.
     struct told_frame {
         std::vector<std::byte> bytes;
@@ -75,11 +82,7 @@ public:
         pool = Kind::make();
         births_ = pool->on_birth(
             [this](handle_type handle, auto&& object) { was_born(handle, Kind::read(object)); });
-        set.attach(*pool);
-        map.attach(*pool);
-        attach_index();
-        family.attach(*pool);
-        bags.attach(*pool);
+        base::attach_all(*pool);
         // An early hook comes before the containers, although they were attached first.
         deaths_ =
             pool->on_destroy([this](handle_type handle, auto&& object) { died(handle, Kind::read(object)); });
@@ -88,19 +91,15 @@ public:
     }
     ~game() {
         tell("the pool ends");
-        ring.reset();
-        recorder.reset();
-        hash.reset();
-        log.reset();
+        other.end();
+        end_following();
         for (const auto& [handle, id] : std::map(truth.pool.living)) {
             truth.pool.end(handle, life_event::none, 0);
         }
         hooks_may_act = false;
         pool.reset();
         EXPECT_EQ(truth.pool.objects.size(), 0U) << "hooks see each object that the end of the pool ends";
-        EXPECT_EQ(set.size() + map.size() + index.size() + family.size() + bags.size(),
-                  truth.members.set.size() + truth.members.map.size() + truth.members.index.size() +
-                      truth.members.family.size() + truth.members.bags.size());
+        EXPECT_EQ(base::count_members(), truth.members.count());
     }
     game(const game&) = delete;
     game& operator=(const game&) = delete;
@@ -131,24 +130,28 @@ public:
     std::uint64_t frame_of_pool() const { return pool->stats().compactions; }
 
     content begin_object() {
-        const content what{truth.next_id++, random.below(1000)};
+        const content what{truth.next_id++, any_value()};
         truth.pool.objects[what.id] = {.value = what.value, .turn = what.id};
         return what;
     }
     void give_up_object(id_type id) { truth.pool.objects.erase(id); }
     /// The pool has given a handle for it; the hook may have been first to tell.
     void name_object(id_type id, handle_type handle) {
-        if (!truth.pool.objects.contains(id)) { // a hook has erased it, before the call returned
+        const auto found = truth.pool.objects.find(id);
+        if (found == truth.pool.objects.end() ||
+            found->second.ended) { // a hook has, before the call returned
             EXPECT_TRUE(is_exclusive && truth.ever.contains(handle)) << name(handle);
             return;
         }
-        object_truth<handle_type>& made = truth.pool.objects.at(id);
+        object_truth<handle_type>& made = found->second;
         if (made.handle) {
             EXPECT_EQ(made.handle, handle);
             return;
         }
         EXPECT_TRUE(truth.ever.insert(handle).second || truth.pool.reserved.contains(handle))
             << "a handle was given twice: " << name(handle);
+        EXPECT_FALSE(undone_for_ever.contains(handle)) << "it was to stay stale: " << name(handle);
+        EXPECT_EQ(handle.user(), 0U) << "a pool gives out handles without bits of the program";
         EXPECT_EQ(truth.pool.state(handle),
                   truth.pool.reserved.contains(handle) ? handle_state::reserved : handle_state::stale);
         truth.pool.reserved.erase(handle);
@@ -162,7 +165,7 @@ public:
     /// Returns the handle that it has then.
     template <class Pool>
     handle_type revoke_object(Pool& from, handle_type handle) {
-        const handle_type given = from.revoke(marked(handle));
+        const handle_type given = from.revoke(with_any_user(handle));
         tell("revoke " + name(handle) + ", given " + name(given));
         EXPECT_EQ(bool(given), truth.pool.living.contains(handle));
         if (given) {
@@ -182,12 +185,6 @@ public:
         std::advance(found, random.below(truth.pool.living.size()));
         return found->first;
     }
-    /// The same handle for pools and containers, as somebody has it who keeps other things in it.
-    handle_type marked(handle_type handle) {
-        return random.one_in(2) ? handle
-                                : handle.with_user(static_cast<std::uint32_t>(
-                                      random.below(handle_type::layout::user_mask) + 1));
-    }
     /// Or, rarely, any that ever was.
     handle_type any_handle() {
         if (!random.one_in(8) || truth.ever.empty()) {
@@ -198,12 +195,19 @@ public:
         return *found;
     }
 
+    std::uint64_t any_value() { return random.below(1'000'000); }
+    /// The same handle, as a program may have written bits of its own into it.
+    handle_type with_any_user(handle_type handle) {
+        if constexpr (layout::user_bits != 0) {
+            if (random.one_in(2)) {
+                return handle.with_user(random.bits() & layout::user_mask);
+            }
+        }
+        return handle;
+    }
+
     // ---- Companions
 
-    void attach_index() {
-        index.attach(*pool,
-                     [](auto&& object) { return members_truth<handle_type>::key_of(Kind::read(object).id); });
-    }
     void connect_second_hooks() {
         second_deaths =
             pool->on_destroy([this](handle_type handle,
@@ -215,42 +219,37 @@ public:
         second_ends = ends;
         second_begins = begins;
     }
-    /// From here on, logs and what lives by them.
-    void follow() {
+    void end_following() {
         hash.reset();
         recorder.reset();
-        ring.reset();
+        past.end();
         log.reset();
+    }
+    /// From here on, logs and what lives by them.
+    void follow() {
+        end_following();
         change_log_options options{.frames = 6};
-        options.mark_columns = std::is_same_v<Kind, rows>;
+        options.mark_columns = column_count<Kind> != 0;
         log = std::make_unique<log_type>(*pool, keep_destroyed, options);
-        ring = std::make_unique<ring_type>(*log, capture_ring_options{.frames = 4});
+        past.ring = std::make_unique<ring_type>(*log, capture_ring_options{.frames = 4});
         hash = std::make_unique<world_hash>();
         hash->add("pool", *log);
         recorder = std::make_unique<delta_recorder>();
         Kind::add_to(*recorder, *log);
-        add_members_to(*recorder);
-        captures.clear();
+        base::add_members_to(*recorder);
         told_frames.clear();
         snapshot_of_follower.clear();
         known_to_log.clear();
         edited.clear();
         frame_seen = 0;
         was_sorted = false;
+        writes_more_positions = false;
         log_is_new = true;
-    }
-    template <class To>
-    void add_members_to(To& to) {
-        to.add("set", set);
-        to.add("map", map);
-        to.add("index", index);
-        to.add("family", family);
-        to.add("bags", bags);
     }
     template <class To>
     void add_all_to(To& to) {
         Kind::add_to(to, *pool);
-        add_members_to(to);
+        base::add_members_to(to);
     }
 
     random_source& random;
@@ -271,13 +270,6 @@ public:
     bool is_exclusive = false;
     bool is_reset_by_frame = false;
 
-    // The containers are declared before the pool: hooks read them until its end.
-    handle_set<element_type, played_layout> set;
-    handle_map<element_type, std::uint64_t, played_layout> map;
-    handle_index<element_type, std::uint64_t, played_layout> index{duplicate_keys::allow};
-    hierarchy<element_type, played_layout> family{orphans::are_erased};
-    property_store<element_type, played_layout> bags;
-
 private:
     scoped_hook deaths_;
     scoped_hook births_;
@@ -288,13 +280,13 @@ public:
     scoped_hook second_deaths;
     scoped_hook second_births;
     std::unique_ptr<log_type> log;
-    std::unique_ptr<ring_type> ring;
     std::unique_ptr<world_hash> hash;
     std::unique_ptr<delta_recorder> recorder;
 
-    // The past.
-    std::map<std::uint64_t, pool_truth<handle_type>> captures;
-    std::uint64_t last_capture = 0;
+    // The past: one ring lives by the log, another one comes and goes with a log of its own.
+    past_type past;
+    past_type other;
+    std::set<handle_type> undone_for_ever;
     struct saved_game {
         std::vector<std::byte> bytes;
         truth_type truth;
@@ -314,9 +306,10 @@ public:
         std::size_t position;
     };
     std::map<id_type, known_object> known_to_log;
-    std::set<id_type> edited;
+    std::map<id_type, edit_truth> edited;
     std::uint64_t frame_seen = 0;
     bool was_sorted = false;
+    bool writes_more_positions = false; // what was sorted, or done under exclusive access
     bool was_rewritten =
         false; // by a restore or a load, whose records have no other rule than that they lead there
     bool log_is_new = true;
@@ -342,8 +335,10 @@ private:
         EXPECT_TRUE(ended.ended) << "it had not been erased: " << name(handle);
         EXPECT_EQ(ended.handle, handle);
         EXPECT_EQ(ended.value, what.value);
-        EXPECT_EQ(set.contains(handle), truth.members.set.contains(handle)) << "early hooks find all members";
-        EXPECT_EQ(index.contains(handle), truth.members.index.contains(handle));
+        EXPECT_EQ(base::set.contains(with_any_user(handle)), truth.members.set.contains(handle))
+            << "early hooks find all members";
+        EXPECT_EQ(base::index.contains(with_any_user(handle)), truth.members.index.contains(handle));
+        EXPECT_EQ(base::bags.contains(with_any_user(handle)), truth.members.bags.contains(handle));
         if (pool != nullptr) {
             EXPECT_FALSE(pool->contains(handle)) << "the handle is stale by then";
         }
@@ -359,18 +354,15 @@ private:
     /// What containers do after the hooks.
     void leave_containers(handle_type handle) {
         members_truth<handle_type>& members = truth.members;
-        if (const auto member = members.until(members.set, handle); member && members.attached.set) {
-            members.set.erase(*member);
-        }
-        if (const auto member = members.until(members.map, handle); member && members.attached.map) {
-            members.map.erase(*member);
-        }
-        if (const auto member = members.until(members.index, handle); member && members.attached.index) {
-            members.index.erase(*member);
-        }
-        if (const auto owner = members.until(members.bags, handle); owner && members.attached.bags) {
-            members.bags.erase(*owner);
-        }
+        const auto leave = [&](auto& container, bool is_attached) {
+            if (const auto member = members.until(container, handle); member && is_attached) {
+                container.erase(*member);
+            }
+        };
+        leave(members.set, members.attached.set);
+        leave(members.map, members.attached.map);
+        leave(members.index, members.attached.index);
+        leave(members.bags, members.attached.bags);
         if (const auto node = members.until(members.family, handle); node && members.attached.family) {
             end_family(*node);
         }
@@ -440,7 +432,7 @@ private:
             }
             tell("a hook erases " + name(other));
             end_object(other, life_event::erased);
-            EXPECT_TRUE(pool->erase(marked(other)));
+            EXPECT_TRUE(pool->erase(with_any_user(other)));
         }
     }
 };

@@ -121,8 +121,12 @@ struct creature_archive {
     }
 };
 
-/// Handles have bits of the user's, which pools and containers ignore.
-using played_layout = handle_layout<26, 22, 9, 7>;
+/// The columns of its pool that are marked by themselves; 0 if there are none.
+template <class Kind>
+inline constexpr std::size_t column_count = 0;
+template <class Kind>
+    requires(Kind::column_count != 0)
+inline constexpr std::size_t column_count<Kind> = Kind::column_count;
 
 template <class Pool>
 inline constexpr bool is_dense = requires(const Pool& pool) { pool.handle_at(0); };
@@ -145,7 +149,7 @@ struct any_kind {
 /// Pools of `creature`.
 template <class Traits, bool KeepsOrder = false>
 struct creatures : any_kind {
-    using pool_type = pool<creature, with_layout<played_layout, Traits>>;
+    using pool_type = pool<creature, Traits>;
     static constexpr bool keeps_order = KeepsOrder;
     static constexpr bool recycles = std::is_same_v<typename Traits::placement, recycling_placement>;
 
@@ -187,40 +191,49 @@ struct creatures : any_kind {
     }
 };
 
-/// Rows; the value is in both columns.
+/// Rows, of which each column has a part of the value, so that it can be edited and marked alone.
 struct rows : any_kind {
-    using pool_type = pool<columns<creature, std::uint64_t>, with_layout<played_layout>>;
+    using pool_type = pool<columns<creature, std::uint64_t>>;
+    static constexpr std::size_t column_count = 2;
 
     static std::unique_ptr<pool_type> make() { return std::make_unique<pool_type>(options()); }
     template <class Create>
     static auto from(const content& what, Create create) {
-        return create(what, what.value);
+        return create(in_creature(what), in_number(what));
     }
     template <class Pool, class Told>
     static auto try_make_with(Pool& pool, Told told) {
         return pool.try_emplace_with([&](auto handle) {
             const content what = told(handle);
-            return std::tuple(what, what.value);
+            return std::tuple(in_creature(what), in_number(what));
         });
     }
     template <class Pool, class Out, class Next>
     static bool try_make_many(Pool& pool, std::size_t count, Out out, Next next) {
         return bool(pool.try_emplace_n(count, out, [&](std::size_t) {
             const content what = next();
-            return std::tuple(what, what.value);
+            return std::tuple(in_creature(what), in_number(what));
         }));
     }
 
     template <class Row>
-    static const content& read(const Row& object) {
+    static content read(const Row& object) {
         const content& what = object.template get<0>().what();
-        EXPECT_EQ(object.template get<1>(), what.value) << "a row of two objects";
-        return what;
+        return {what.id, what.value + object.template get<1>() * values_of_creature};
     }
     template <class Pointer>
     static void write(Pointer object, std::uint64_t value) {
-        object->template get<0>().set_value(value);
-        object->template get<1>() = value;
+        object->template get<0>().set_value(value % values_of_creature);
+        object->template get<1>() = value / values_of_creature;
+    }
+    /// Writes one column, which `element` points to. Returns what the value of the object is then.
+    static std::uint64_t write_element(creature* element, std::uint64_t before, std::uint64_t random) {
+        element->set_value(random % values_of_creature);
+        return before - before % values_of_creature + random % values_of_creature;
+    }
+    static std::uint64_t write_element(std::uint64_t* element, std::uint64_t before, std::uint64_t random) {
+        *element = random / values_of_creature;
+        return random - random % values_of_creature + before % values_of_creature;
     }
     template <class Pointer>
     static const void* address(Pointer object) {
@@ -229,13 +242,18 @@ struct rows : any_kind {
 
     template <class To, class Added>
     static void add_to(To& to, Added& added) {
-        to.add("pool", added, named_column("creature", creature_archive()), named_column("value"));
+        to.add("pool", added, named_column("creature", creature_archive()), named_column("number"));
     }
+
+private:
+    static constexpr std::uint64_t values_of_creature = 1000;
+    static content in_creature(const content& what) { return {what.id, what.value % values_of_creature}; }
+    static std::uint64_t in_number(const content& what) { return what.value / values_of_creature; }
 };
 
 /// Objects that consist of bytes, of a type that the pool learns of at run time.
 struct raw_objects : any_kind {
-    using pool_type = raw_pool<with_layout<played_layout>>;
+    using pool_type = raw_pool<>;
     static constexpr bool can_merge = false; // nobody sees the handles in such objects
 
     static std::unique_ptr<pool_type> make() {
@@ -281,9 +299,12 @@ private:
     }
 };
 
-using tiny_traits = with_policy<support::tiny_policy<2>>;
+/// With bits of the program in each handle.
+using layout_with_user = handle_layout<24, 20, 10, 10>;
+using tiny_traits = with_layout<layout_with_user, with_policy<support::tiny_policy<2>>>;
+using stable_traits = with_placement<stable_placement, with_layout<layout_with_user>>;
 using all_kinds = testing::Types<creatures<default_traits>, creatures<default_traits, true>,
-                                 creatures<tiny_traits>, creatures<with_placement<stable_placement>>,
+                                 creatures<tiny_traits>, creatures<stable_traits>,
                                  creatures<with_placement<recycling_placement>>, rows, raw_objects>;
 
 /// Their names, in that order.

@@ -12,6 +12,8 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <string>
+#include <variant>
 #include <vector>
 
 /// What is true in the game, by code that is slow and plain.
@@ -35,6 +37,10 @@ struct object_truth {
 
     friend bool operator==(const object_truth&, const object_truth&) = default;
 };
+
+/// What was marked of an object as edited: a bit for each column, and all of them for a mark of the whole.
+using edit_truth = unsigned;
+inline constexpr edit_truth edited_as_a_whole = ~0U;
 
 /// How a handle has ended, and in which frame.
 struct end_truth {
@@ -95,6 +101,10 @@ public:
     }
 };
 
+/// A property's value, and those of an object by the numbers of their paths.
+using property_truth = std::variant<bool, float, std::string, std::vector<float>>;
+using bag_truth = std::map<std::uint64_t, property_truth>;
+
 /// The containers, as far as they follow the pool and are told of members. Each has one handle of a slot at
 /// the most, the latest.
 template <class Handle>
@@ -110,9 +120,9 @@ public:
         bool index = true;
         bool family = true;
         bool bags = true;
+
+        bool all() const { return set && map && index && family && bags; }
     };
-    /// What an object has in its bag, by the number of the property.
-    using bag_truth = std::map<std::size_t, float>;
 
     std::set<Handle> set;
     std::map<Handle, std::uint64_t> map;
@@ -120,6 +130,8 @@ public:
     std::map<Handle, Handle> family; ///< parents; null for roots
     std::map<Handle, bag_truth> bags;
     followers attached;
+
+    std::size_t count() const { return set.size() + map.size() + index.size() + family.size() + bags.size(); }
 
     static std::uint64_t key_of(id_type id) { return id % 17; }
 

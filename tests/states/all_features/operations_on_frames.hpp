@@ -2,8 +2,11 @@
 #pragma once
 
 #include "checks.hpp"
+#include "checks_of_containers.hpp"
+#include "checks_of_the_log.hpp"
 #include "operations_on_members.hpp"
 #include "operations_on_objects.hpp"
+#include "operations_on_properties.hpp"
 
 #include <handlepool/sort.hpp>
 
@@ -135,6 +138,16 @@ void compact(game<Kind>& in) {
     expect_one_frame(in);
 }
 
+/// Until nothing waits any more.
+template <class Kind>
+void settle(game<Kind>& in) {
+    const bool may_act = std::exchange(in.hooks_may_act, false);
+    do {
+        compact(in);
+    } while (in.truth.pool.waiting() != 0);
+    in.hooks_may_act = may_act;
+}
+
 template <class Kind>
 void compact_some(game<Kind>& in) {
     const before_frame<Kind> before(in);
@@ -178,7 +191,8 @@ void reset(game<Kind>& in, Pool& pool) {
     in.hooks_may_act = may_act;
     EXPECT_EQ(in.truth.pool.objects.size(), 0U) << "hooks are called for all";
     in.truth.pool.forget_all();
-    in.captures.clear();
+    in.past.captures.clear();
+    in.other.captures.clear();
     ++in.resets;
     in.is_reset_by_frame = true;
 }
@@ -211,6 +225,7 @@ void sort_store(game<Kind>& in, Pool& pool) {
             EXPECT_LE(done.moved, budget);
         }
         in.was_sorted |= done.moved != 0;
+        in.writes_more_positions |= in.was_sorted;
         in.truth.pool.store = look_at_store(in, pool);
         const auto order = [&](id_type one, id_type other) {
             return (one ^ salt) % 64 < (other ^ salt) % 64;
@@ -240,7 +255,7 @@ void hold_guard(game<Kind>& in) {
     look(in, *in.pool);
     EXPECT_EQ(in.truth.pool.store, store);
     if (const auto handle = in.any_living()) {
-        EXPECT_TRUE(in.pool->visit(handle, [&](auto&& object) {
+        EXPECT_TRUE(in.pool->visit(in.with_any_user(handle), [&](auto&& object) {
             EXPECT_EQ(Kind::read(object).id, in.truth.pool.living.at(handle));
         }));
     }
@@ -256,6 +271,7 @@ void use_exclusive_access(game<Kind>& in) {
         auto alone = in.pool->exclusive_access();
         look(in, alone);
         in.is_exclusive = true;
+        in.writes_more_positions = true;
         const bool may_act = std::exchange(in.hooks_may_act, in.random.one_in(2));
         for (std::uint64_t i = 0, steps = in.random.below(40); i <= steps && !testing::Test::HasFailure();
              ++i) {
@@ -273,6 +289,7 @@ void use_exclusive_access(game<Kind>& in) {
                 change_set(in);
                 change_map(in);
                 change_family(in);
+                change_bags(in);
                 break;
             default:
                 act_on_objects(in, alone);

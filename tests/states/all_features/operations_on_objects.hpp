@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "game.hpp"
+#include "operations_on_values.hpp"
 
 #include <gtest/gtest.h>
 
@@ -130,7 +130,7 @@ void fail_to_create(game<Kind>& in, Pool& pool) {
                 return;
             }
             EXPECT_FALSE(Kind::from(unmakeable, [&](auto&&... from) {
-                return pool.try_fulfill(in.marked(*reserved.begin()), from...);
+                return pool.try_fulfill(in.with_any_user(*reserved.begin()), from...);
             }));
         }
         expect_full(in, 1);
@@ -144,6 +144,7 @@ void reserve(game<Kind>& in, Pool& pool) {
     if (const auto made = pool.try_reserve_handle()) {
         in.tell("reserved " + in.name(made));
         EXPECT_TRUE(in.truth.ever.insert(made).second) << "a handle was given twice";
+        EXPECT_EQ(made.user(), 0U);
         in.truth.pool.reserve(made);
     } else {
         expect_full(in, 1);
@@ -158,16 +159,17 @@ void fulfill_or_cancel(game<Kind>& in, Pool& pool) {
     const auto handle = *in.truth.pool.reserved.begin();
     if (in.random.one_in(3)) {
         in.tell("cancel " + in.name(handle));
-        EXPECT_TRUE(pool.cancel(in.marked(handle)));
-        EXPECT_FALSE(pool.cancel(in.marked(handle)));
+        EXPECT_TRUE(pool.cancel(in.with_any_user(handle)));
+        EXPECT_FALSE(pool.cancel(in.with_any_user(handle)));
         in.truth.pool.cancel(handle, in.frame_of_pool());
         return;
     }
     const content what = in.begin_object();
     in.tell("fulfill " + in.name(handle));
-    if (Kind::from(what, [&](auto&&... from) { return pool.try_fulfill(in.marked(handle), from...); })) {
+    if (Kind::from(what,
+                   [&](auto&&... from) { return pool.try_fulfill(in.with_any_user(handle), from...); })) {
         in.name_object(what.id, handle);
-        EXPECT_FALSE(pool.cancel(in.marked(handle)));
+        EXPECT_FALSE(pool.cancel(in.with_any_user(handle)));
     } else {
         in.give_up_object(what.id);
         expect_full(in, 0);
@@ -182,8 +184,8 @@ void erase(game<Kind>& in, Pool& pool) {
     if (alive) {
         in.end_object(handle, life_event::erased);
     }
-    EXPECT_EQ(pool.erase(in.marked(handle)), alive);
-    EXPECT_FALSE(pool.erase(in.marked(handle)));
+    EXPECT_EQ(pool.erase(in.with_any_user(handle)), alive);
+    EXPECT_FALSE(pool.erase(in.with_any_user(handle)));
 }
 
 template <class Kind, class Pool>
@@ -222,7 +224,7 @@ void extract(game<Kind>& in, Pool& pool) {
         in.truth.pool.objects.at(found->second).is_extracted = true;
         in.end_object(handle, life_event::extracted);
     }
-    EXPECT_EQ(pool.extract(in.marked(handle),
+    EXPECT_EQ(pool.extract(in.with_any_user(handle),
                            [&in](auto&& object) {
                                EXPECT_EQ(in.awaited_by_sinks.erase(Kind::read(object).id), 1U)
                                    << "sinks are called once, after the hooks";
@@ -244,28 +246,6 @@ void clear(game<Kind>& in, Pool& pool) {
     const bool may_act = std::exchange(in.hooks_may_act, in.hooks_may_act && !in.is_exclusive);
     pool.clear();
     in.hooks_may_act = may_act;
-}
-
-/// All edits are marked.
-template <class Kind, class Pool>
-void edit(game<Kind>& in, Pool& pool) {
-    const auto handle = in.any_handle();
-    const auto found = in.truth.pool.living.find(handle);
-    if (found == in.truth.pool.living.end()) {
-        EXPECT_FALSE(bool(in.log->edit(in.marked(handle))));
-        EXPECT_FALSE(in.log->mark(in.marked(handle)));
-        return;
-    }
-    auto& object = in.truth.pool.objects.at(found->second);
-    in.tell("edit " + in.name(handle));
-    in.edited.insert(found->second);
-    object.value = in.random.below(1000);
-    if (in.random.one_in(2)) {
-        Kind::write(in.log->edit(in.marked(handle)), object.value);
-    } else {
-        EXPECT_TRUE(in.log->mark(in.marked(handle)));
-        Kind::write(pool.find(in.marked(handle)), object.value);
-    }
 }
 
 template <class Kind, class Pool>
@@ -305,7 +285,7 @@ void act_on_objects(game<Kind>& in, Pool& pool) {
     case 20:
         return in.random.one_in(8) ? clear(in, pool) : erase(in, pool);
     default:
-        return edit(in, pool);
+        return change_values(in, pool);
     }
 }
 

@@ -4,6 +4,7 @@
 import {show_charts} from './charts.js';
 import {by_id, count, duration, element} from './dom.js';
 import {refresh_life, show_life} from './life.js';
+import {keep, kept} from './kept.js';
 import {keep_moment, show_moments} from './moments.js';
 import {show_notices} from './notices.js';
 import {show_objects, wanted} from './objects.js';
@@ -21,8 +22,8 @@ const milliseconds = 500; // between two questions
 const times_the_reading = 50; // between two looks into a pool, so that these take 2 % of a processor at the most
 
 let state; // the last one
-let chosen; // the key of the pool that is shown
-let view = 'charts';
+let {chosen, view} = kept('place') ?? {view: 'charts'}; // the key of the pool that is shown, and what of it
+let is_open = false;
 let is_paused = false;
 let is_live = true; // the newest moment is shown, whatever comes
 let read_at = 0, next_reading = 0; // of what is shown of the pool
@@ -51,7 +52,7 @@ const show_state = () => {
   by_id('program').textContent = `Pools of ${state.name}`;
   show_notices(state, known, open_pool);
   by_id('mark').disabled = state.has_ended;
-  if (chosen === undefined || !chosen_pool()) open_pool(state.pools.find(pool => pool.is_alive)?.key ?? state.pools[0]?.key);
+  if (!is_open || !chosen_pool()) open_pool(chosen_pool() ? chosen : state.pools.find(pool => pool.is_alive)?.key ?? state.pools[0]?.key);
   show_moment();
   show_connection();
   show_recorded(state.recorded);
@@ -61,8 +62,8 @@ const show_state = () => {
 const show_reading = () => {
   by_id('reading').hidden = view === 'charts' || state.has_ended || next_reading - read_at < 4 * milliseconds;
   const seconds = time => Math.round(time / 1000);
-  by_id('reading-text').textContent = `Read ${seconds(performance.now() - read_at)} s ago, and again in ` +
-    `${seconds(Math.max(0, next_reading - performance.now()))} s: so it takes 2 % of a processor.`;
+  by_id('reading-text').textContent = `Read ${seconds(performance.now() - read_at)} s ago; again in ` +
+    `${Math.max(1, seconds(next_reading - performance.now()))} s, so that it takes 2 % of a processor at the most.`;
 };
 
 const wait_for = answer => {
@@ -97,11 +98,13 @@ function open_pool(key, asked_view = view) {
   by_id('pool-facts').textContent = `${pool.type || 'a type that is known at run time'}, ${count(pool.object_bytes)} bytes each; ` +
     `pool id ${pool.id}, layout ${pool.layout}; ${pool.is_stable ? 'objects stay where they are' : 'objects lie dense'}`;
   map.begin(key);
+  is_open = true;
   open_view(asked_view);
 }
 
 const open_view = asked => {
   view = asked;
+  keep('place', {chosen, view});
   for (const each of views) {
     const tab = by_id(`tab-${each}`), is_open = each === view;
     tab.setAttribute('aria-selected', is_open);
@@ -145,6 +148,7 @@ const listen = () => {
   });
   pause_button.addEventListener('click', () => set_pause(!is_paused));
   by_id('mark').addEventListener('click', () => keys.m());
+  by_id('mark-name').addEventListener('keydown', event => { if (event.key === 'Enter') keys.m(); });
   by_id('read-now').addEventListener('click', async () => {
     await refresh_view();
     show_reading();

@@ -40,8 +40,10 @@ const of_pool = (pool, past) => {
 export const show_notices = ({pools, services, has_ended}, past, open) => {
   const found = [...of_services(services), ...pools.flatMap(pool => of_pool(pool, past))];
   const list = by_id('notices');
+  const is_early = pools.some(pool => pool.is_alive && past.growth(pool.key) === undefined);
   const items = found.length ? found : [{words: has_ended ? 'Nothing did when the program ended.' :
-    'Nothing: no compaction waits, no guard is held for long, and no pool grows.'}];
+    'Nothing: no compaction waits, no guard is held for long, and ' +
+    (is_early ? 'whether a pool grows takes some ten seconds to be seen.' : 'no pool grows.')}];
   // A button keeps the focus while its words change.
   while (list.children.length > items.length) list.lastChild.remove();
   items.forEach(({words, key, view, is_bad}, i) => {

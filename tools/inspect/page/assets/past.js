@@ -2,6 +2,7 @@
 // The numbers of all pools at each look, the last ten minutes or so, and what follows from them.
 
 const most_looks = 1200;
+const enough_looks = 20, enough_seconds = 2; // to tell growth from what comes and goes
 
 export class past {
   looks = []; // each {seconds, pools: key -> {alive, created, ...}}
@@ -51,7 +52,8 @@ export class past {
       [{seconds, numbers: pools.get(key), rates: this.rates(key, at), phases: this.phases(key, at)}] : []);
   }
 
-  /// How many more objects there are each second, if they have become more in most looks of the last minute.
+  /// How many more objects there are each second, if they have become more in most looks of the last minute;
+  /// undefined before there were enough looks.
   growth(key) {
     const last = this.looks[this.last]?.seconds ?? 0;
     const curve = [];
@@ -60,7 +62,7 @@ export class past {
       if (!numbers) break;
       curve.unshift([this.looks[at].seconds, numbers.alive]);
     }
-    if (curve.length < 20 || last - curve[0][0] < 2) return 0;
+    if (curve.length < enough_looks || last - curve[0][0] < enough_seconds) return undefined;
     const quarter = Math.floor(curve.length / 4);
     const least = part => Math.min(...part.map(([, alive]) => alive));
     // What comes and goes has minima that stay; what leaks has none.
