@@ -426,13 +426,13 @@ private:
             } else {
                 give_up_object(what.id);
             }
-        } else if (handle_type other = any_living()) {
+        } else if (handle_type target = any_living()) {
             if (random.one_in(3)) {
-                other = revoke_object(*pool, other);
+                target = revoke_object(*pool, target);
             }
-            tell("a hook erases " + name(other));
-            end_object(other, life_event::erased);
-            EXPECT_TRUE(pool->erase(with_any_user(other)));
+            tell("a hook erases " + name(target));
+            end_object(target, life_event::erased);
+            EXPECT_TRUE(pool->erase(with_any_user(target)));
         }
     }
 };

@@ -41,7 +41,7 @@ void capture(game<Kind>& in, typename game<Kind>::past_type& past) {
 }
 
 template <class Kind>
-void check_captures(game<Kind>& in, typename game<Kind>::past_type& past) {
+void check_captures(const typename game<Kind>::past_type& past) {
     for (const auto& [frame, then] : past.captures) {
         EXPECT_TRUE(past.ring->contains(frame)) << frame;
     }
