@@ -178,13 +178,15 @@ TEST_F(inspect_tool, prints_for_prometheus) {
     EXPECT_THAT(result.output, HasSubstr("\nhandlepool_inspected_guard_threads" + labels + "1\n"));
     EXPECT_THAT(result.output,
                 HasSubstr("\nhandlepool_inspected_waiting_for_guards_seconds" + labels + "0\n"));
-    const std::string of_service = "{program=\"handlepool_inspect_example\",process=\"" + process +
-                                   "\",service=\"1\",copy=\"0\"} ";
-    EXPECT_THAT(result.output, HasSubstr("\nhandlepool_inspected_service_guard_threads" + of_service + "1\n"));
+    const std::string of_service =
+        "{program=\"handlepool_inspect_example\",process=\"" + process + "\",service=\"1\",copy=\"0\"} ";
+    EXPECT_THAT(result.output,
+                HasSubstr("\nhandlepool_inspected_service_guard_threads" + of_service + "1\n"));
     EXPECT_THAT(result.output,
                 HasSubstr("\nhandlepool_inspected_service_waiting_for_guards_seconds" + of_service + "0\n"));
-    EXPECT_THAT(result.output,
-                ContainsRegex("\nhandlepool_inspected_service_longest_guard_seconds[{][^}]*[}] 0[.][0-9]+\n"));
+    EXPECT_THAT(
+        result.output,
+        ContainsRegex("\nhandlepool_inspected_service_longest_guard_seconds[{][^}]*[}] 0[.][0-9]+\n"));
     for (std::istringstream lines(result.output); lines.good();) {
         std::string line;
         std::getline(lines, line);
