@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-// A program to be inspected: makes pools, leaks in one place, erases in another, holds guards of a pool and of
-// a service in two others, and waits for its end. With the argument `busy` it goes on leaking, and a compaction waits for the guard.
+// A program to be inspected: makes pools, leaks in one place, erases in another, holds guards of a pool and
+// of a service in two others, and waits for its end. With the argument `busy` it goes on leaking, and a
+// compaction waits for the guard.
 
 #include <handlepool/pool.hpp>
 #include <handlepool/service.hpp>
