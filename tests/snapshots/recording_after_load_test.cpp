@@ -57,35 +57,30 @@ struct gone_on {
 };
 gone_on go_on_from(const std::vector<std::byte>& bytes, std::uint64_t frames, std::uint64_t births) {
     gone_on told;
-    std::thread([&] {
-        crowd here(crowd_options());
-        change_log<crowd> log(here);
-        snapshot world;
-        world.add("crowd", here);
-        delta_recorder changes;
-        changes.add("crowd", log);
-        world.load(bytes);
-        changes.begin(0);
-        for (std::uint64_t frame = 1; frame <= frames; ++frame) {
-            for (std::uint64_t i = 0; i != births; ++i) {
-                told.handles.push_back(here.emplace(frame));
-            }
-            here.erase(told.handles[static_cast<std::size_t>(frame)]);
-            changes.append(frame, told.deltas.emplace_back());
+    crowd here(crowd_options());
+    change_log<crowd> log(here);
+    snapshot world;
+    world.add("crowd", here);
+    delta_recorder changes;
+    changes.add("crowd", log);
+    world.load(bytes);
+    changes.begin(0);
+    for (std::uint64_t frame = 1; frame <= frames; ++frame) {
+        for (std::uint64_t i = 0; i != births; ++i) {
+            told.handles.push_back(here.emplace(frame));
         }
-        for (std::uint64_t i = 0; i != births; ++i) { // those that come next
-            told.handles.push_back(here.emplace(0U));
-        }
-    }).join();
+        here.erase(told.handles[static_cast<std::size_t>(frame)]);
+        changes.append(frame, told.deltas.emplace_back());
+    }
+    for (std::uint64_t i = 0; i != births; ++i) { // those that come next
+        told.handles.push_back(here.emplace(0U));
+    }
     return told;
 }
 
-class recording_after_load : public testing::TestWithParam<std::uint64_t> {};
-
-TEST_P(recording_after_load, is_followed_by_who_has_the_bytes_that_were_loaded) {
-    constexpr std::uint64_t frames = 4;
-    const std::vector<std::byte> bytes = made_by_threads(4);
-    const gone_on told = go_on_from(bytes, frames, GetParam());
+/// Follows the one that has gone on, in the same thread.
+void follow(const std::vector<std::byte>& bytes, std::uint64_t births) {
+    const gone_on told = go_on_from(bytes, 4, births);
     replay past(bytes, 0);
     crowd copy(crowd_options());
     replica follower;
@@ -103,14 +98,11 @@ TEST_P(recording_after_load, is_followed_by_who_has_the_bytes_that_were_loaded) 
     }
     follower.take_over();
     std::vector<handle<std::uint64_t>> next;
-    std::thread([&] { // of the number that the other one had
-        for (std::uint64_t i = 0; i != GetParam(); ++i) {
-            next.push_back(copy.emplace(0U));
-        }
-    })
-        .join();
+    for (std::uint64_t i = 0; i != births; ++i) {
+        next.push_back(copy.emplace(0U));
+    }
     EXPECT_EQ(next,
-              std::vector(told.handles.end() - static_cast<std::ptrdiff_t>(GetParam()), told.handles.end()));
+              std::vector(told.handles.end() - static_cast<std::ptrdiff_t>(births), told.handles.end()));
     snapshot world;
     world.add("crowd", copy);
     world.load(from_past);
@@ -119,6 +111,14 @@ TEST_P(recording_after_load, is_followed_by_who_has_the_bytes_that_were_loaded) 
         replayed.push_back(each.handle);
     }
     EXPECT_EQ(replayed, found);
+}
+
+class recording_after_load : public testing::TestWithParam<std::uint64_t> {};
+
+TEST_P(recording_after_load, is_followed_by_who_has_the_bytes_that_were_loaded) {
+    const std::vector<std::byte> bytes = made_by_threads(4);
+    // One that has the number of one of those, and keeps it, whatever other threads of the process end.
+    std::thread([&] { follow(bytes, GetParam()); }).join();
 }
 
 // Few, of the thread's own; and more, of those that the absent ones had claimed.
