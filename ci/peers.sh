@@ -40,19 +40,17 @@ while [[ $# -gt 0 ]]; do
 done
 cd "$project"
 
-# Debian's Python, which matplotlib is for.
+# For Debian's Python.
+PYTHONPATH=$(ci/tools/matplotlib.sh)
+export PYTHONPATH
 report=bench/peers/report.py
 results=bench/peers/results/peers.json
 if [[ $draw_only ]]; then
-    PYTHONPATH=$(ci/tools/matplotlib.sh)
-    export PYTHONPATH
     /usr/bin/python3 "$report" draw "$results"
     exit 0
 fi
 
 ci/tools/install.sh peers
-PYTHONPATH=$(ci/tools/matplotlib.sh)
-export PYTHONPATH
 build=build/peers
 step "building"
 cmake -S . --preset release -B "$build" -D HANDLEPOOL_BUILD_PEERS=ON -D CMAKE_CXX_FLAGS_RELEASE="-O2 -DNDEBUG" >/dev/null

@@ -171,11 +171,11 @@ public:
     /// taken in any order. When there is a pool that records lives, who made a thread's first guard is
     /// recorded, for programs that look into this one.
     /// Progress: blocking, like pool::access, and it throws the same.
-    [[nodiscard]] HANDLEPOOL_ALWAYS_INLINE guard_type access() { return access_for(from_here()); }
+    [[nodiscard]] HANDLEPOOL_ALWAYS_INLINE guard_type access() { return gate_.access(from_here()); }
     /// Like access(), but returns an empty guard where that would wait or throw.
     /// Progress: wait-free after a thread's first call, which is lock-free.
     [[nodiscard]] HANDLEPOOL_ALWAYS_INLINE guard_type try_access() noexcept {
-        return try_access_for(from_here());
+        return gate_.try_access(from_here());
     }
 
     // ---- Exclusive access: one thread
@@ -276,27 +276,11 @@ private:
 
     pool_type* pool_of(handle_type handle) const noexcept { return pools_.route(handle); }
 
-    /// The user's function, when such things are recorded.
-    HANDLEPOOL_ALWAYS_INLINE static detail::caller from_here() noexcept {
-        return detail::has_recorders.load(std::memory_order::relaxed) ? detail::this_caller(0)
-                                                                      : detail::caller::unknown;
-    }
-    guard_type access_for(detail::caller who) {
-        guard_type guard = gate_.access();
-        note_guard(who);
-        return guard;
-    }
-    guard_type try_access_for(detail::caller who) noexcept {
-        guard_type guard = gate_.try_access();
-        if (guard) {
-            note_guard(who);
-        }
-        return guard;
-    }
-    void note_guard(detail::caller who) noexcept {
-        if (who != detail::caller::unknown) {
-            gate_.note_maker(static_cast<std::uint64_t>(who));
-        }
+    /// The user's function, when such things are recorded; else 0.
+    HANDLEPOOL_ALWAYS_INLINE static std::uint64_t from_here() noexcept {
+        return detail::has_recorders.load(std::memory_order::relaxed)
+                   ? static_cast<std::uint64_t>(detail::this_caller(0))
+                   : 0;
     }
 
     std::function<void(const std::string& text)> report_leaks_;

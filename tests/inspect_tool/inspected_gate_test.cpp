@@ -3,6 +3,8 @@
 // Who keeps compactions away, as it is read of the memory of this process: of services, which have gates of
 // their own. inspected_pool_test has those of pools.
 
+#include "told_guards.hpp"
+
 #include <handlepool/call_site.hpp>
 #include <handlepool/pool.hpp>
 #include <handlepool/service.hpp>
@@ -30,12 +32,6 @@ using testing::IsEmpty;
 struct ship {
     int hull = 0;
 };
-
-inspected_program this_program() {
-    const auto found = inspected_program::in_process(getpid());
-    EXPECT_EQ(found.size(), 1U);
-    return found.front();
-}
 
 std::vector<std::uint64_t> numbers_of_services() {
     std::vector<std::uint64_t> numbers;
@@ -74,36 +70,7 @@ TEST(inspected_gate, services_are_listed_while_they_live) {
 TEST(inspected_gate, tells_who_holds_guards_of_a_service_and_who_waits) {
     service all;
     all.add<pool<ship>>("ships", {.capacity = 100, .record_lives = 1});
-    EXPECT_EQ(gate().is, gate_view::state::open);
-    EXPECT_THAT(gate().guards, IsEmpty());
-    std::jthread compacting;
-    {
-        const scoped_task task("draw");
-        auto first = all.access();
-        const auto second = all.try_access();
-        compacting = std::jthread([&] { all.compact(); });
-        gate_view now = gate();
-        while (now.nanoseconds < 10'000'000) {
-            std::this_thread::sleep_for(std::chrono::milliseconds(1));
-            now = gate();
-        }
-        EXPECT_EQ(now.is, gate_view::state::waiting);
-        EXPECT_FALSE(now.is_exclusive);
-        EXPECT_NE(now.thread, "");
-        ASSERT_EQ(now.guards.size(), 1U);
-        EXPECT_EQ(now.guards[0].count, 2U);
-        ASSERT_TRUE(now.guards[0].nanoseconds);
-        EXPECT_GE(*now.guards[0].nanoseconds, now.nanoseconds); // it was first
-        ASSERT_TRUE(now.guards[0].maker);
-        EXPECT_EQ(now.guards[0].maker->task, "draw");
-        EXPECT_TRUE(now.guards[0].maker->site);
-        first.reset();
-        EXPECT_EQ(gate().guards[0].count, 1U);
-    }
-    compacting.join();
-    EXPECT_EQ(gate().is, gate_view::state::open);
-    EXPECT_EQ(gate().nanoseconds, 0U);
-    EXPECT_THAT(gate().guards, IsEmpty());
+    expect_guards_to_be_told(all, gate);
 }
 
 TEST(inspected_gate, tells_who_has_pinned_an_object_by_the_service) {

@@ -3,6 +3,8 @@
 // What is read of a pool's memory, compared with what the pool says itself: of this process, which may read
 // its own memory in the same way.
 
+#include "told_guards.hpp"
+
 #include <handlepool/columns.hpp>
 #include <handlepool/exclusive_pool.hpp>
 #include <handlepool/pool.hpp>
@@ -41,12 +43,6 @@ struct ship {
 
     void clear() noexcept { *this = {}; } // for a recycling_pool
 };
-
-inspected_program this_program() {
-    const auto found = inspected_program::in_process(getpid());
-    EXPECT_EQ(found.size(), 1U);
-    return found.front();
-}
 
 /// The pool of this process with that name.
 inspected_pool pool_named(const inspected_program& program, const std::string& name) {
@@ -249,44 +245,7 @@ TEST(inspected_pool, knows_who_holds_guards_and_who_waits) {
     const inspected_program program = this_program();
     pool<ship> ships({.name = "ships", .capacity = 100, .record_lives = 1});
     const inspected_pool seen = pool_named(program, "ships");
-    EXPECT_EQ(seen.gate().is, gate_view::state::open);
-    EXPECT_THAT(seen.gate().guards, IsEmpty());
-    std::atomic<bool> has_waited{false};
-    std::jthread compacting;
-    {
-        const scoped_task task("draw");
-        auto first = ships.access();
-        const auto second = ships.access();
-        compacting = std::jthread([&] {
-            ships.compact();
-            has_waited = true;
-        });
-        gate_view gate = seen.gate();
-        while (gate.nanoseconds < 10'000'000) {
-            std::this_thread::sleep_for(std::chrono::milliseconds(1));
-            gate = seen.gate();
-        }
-        EXPECT_FALSE(has_waited);
-        EXPECT_EQ(gate.is, gate_view::state::waiting);
-        EXPECT_FALSE(gate.is_exclusive);
-        ASSERT_EQ(gate.guards.size(), 1U);
-        EXPECT_EQ(gate.guards[0].count, 2U);
-        EXPECT_EQ(gate.guards[0].thread, program.thread_with_number(gate.guards[0].thread_number));
-        EXPECT_NE(gate.guards[0].thread, "");
-        ASSERT_TRUE(gate.guards[0].nanoseconds);
-        EXPECT_GE(*gate.guards[0].nanoseconds, gate.nanoseconds); // it was first
-        ASSERT_TRUE(gate.guards[0].maker);
-        EXPECT_EQ(gate.guards[0].maker->task, "draw");
-        EXPECT_TRUE(gate.guards[0].maker->site);
-        first.reset();
-        EXPECT_EQ(seen.gate().guards[0].count, 1U);
-    }
-    compacting.join();
-    EXPECT_TRUE(has_waited);
-    const gate_view gate = seen.gate();
-    EXPECT_EQ(gate.is, gate_view::state::open);
-    EXPECT_EQ(gate.nanoseconds, 0U);
-    EXPECT_THAT(gate.guards, IsEmpty());
+    expect_guards_to_be_told(ships, [&seen] { return seen.gate(); });
 }
 
 TEST(inspected_pool, whose_lives_are_not_recorded_knows_no_makers_of_guards) {

@@ -53,6 +53,19 @@ struct waiting_words {
     std::array<std::uint64_t, 2> end;
 };
 
+/// Calls `visit(first, elements)` for one part of an array after the other, up to `last`, until it returns
+/// true.
+template <class Element, class Visit>
+void for_parts_until(const process_memory& memory, const described_array& array, std::uint64_t last,
+                     Visit visit) {
+    for (std::uint64_t first = 0; first < last; first += slots_at_once) {
+        const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(slots_at_once, last - first));
+        if (visit(first, memory.read_touched_array<Element>(address_in(array, first), count))) {
+            return;
+        }
+    }
+}
+
 } // namespace
 
 inspected_pool::inspected_pool(const inspected_program& program, const detail::living_pool& listed)
@@ -203,13 +216,10 @@ pool_counts inspected_pool::counts() const {
 // ---- Lives
 
 void inspected_pool::for_each_living(const std::function<void(const living_object&)>& visit) const {
-    const std::uint64_t last = slots_in_service();
-    for (std::uint64_t first = 0; first < last; first += slots_at_once) {
-        const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(slots_at_once, last - first));
+    const auto visit_some = [&](std::uint64_t first, const std::vector<slot_words>& slots) {
+        const std::size_t count = slots.size();
         std::vector<life_words> lives;
         std::vector<std::array<std::uint64_t, 2>> history;
-        const auto slots =
-            memory_.read_touched_array<slot_words>(address_in(listed_.description.slot_table, first), count);
         std::uint32_t recorder_frame = 0;
         std::uint64_t frames = 0;
         if (records_lives()) {
@@ -246,24 +256,25 @@ void inspected_pool::for_each_living(const std::function<void(const living_objec
             }
             visit(one);
         }
-    }
+        return false;
+    };
+    for_parts_until<slot_words>(memory_, listed_.description.slot_table, slots_in_service(), visit_some);
 }
 
 void inspected_pool::for_each_reserved(const std::function<void(std::uint64_t)>& visit) const {
     const auto first_tag = memory_.read<std::uint32_t>(listed_.description.first_tag);
-    const std::uint64_t last = slots_in_service();
-    for (std::uint64_t first = 0; first < last; first += slots_at_once) {
-        const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(slots_at_once, last - first));
-        const auto slots =
-            memory_.read_touched_array<slot_words>(address_in(listed_.description.slot_table, first), count);
-        for (std::size_t i = 0; i != count; ++i) {
-            // As in slot_table.
-            const std::uint32_t next = (slots[i].tag == 0 ? first_tag : slots[i].tag) + 1;
-            if (next % 2 != 0 && slots[i].location == reservation(next)) {
-                visit(std::uint64_t{next} << listed_.index_bits | (first + i));
-            }
-        }
-    }
+    for_parts_until<slot_words>(memory_, listed_.description.slot_table, slots_in_service(),
+                                [&](std::uint64_t first, const auto& slots) {
+                                    for (std::size_t i = 0; i != slots.size(); ++i) {
+                                        // As in slot_table.
+                                        const std::uint32_t next =
+                                            (slots[i].tag == 0 ? first_tag : slots[i].tag) + 1;
+                                        if (next % 2 != 0 && slots[i].location == reservation(next)) {
+                                            visit(std::uint64_t{next} << listed_.index_bits | (first + i));
+                                        }
+                                    }
+                                    return false;
+                                });
 }
 
 // ---- The store
@@ -307,22 +318,20 @@ std::optional<life_record> inspected_pool::waiting_end(detail::slot_index slot,
     const described_array& ends = listed_.description.waiting_ends;
     const std::uint64_t last =
         std::min(ends.count, memory_.read<std::uint64_t>(listed_.description.waiting_ends_reach));
-    for (std::uint64_t first = 0; first < last; first += slots_at_once) {
-        const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(slots_at_once, last - first));
-        const auto some = memory_.read_touched_array<waiting_words>(address_in(ends, first), count);
-        for (std::size_t i = 0; i != count; ++i) {
+    std::optional<life_record> found;
+    for_parts_until<waiting_words>(memory_, ends, last, [&](std::uint64_t first, const auto& some) {
+        for (std::size_t i = 0; i != some.size() && !found; ++i) {
             if (some[i].life != wanted) {
                 continue;
             }
             const auto again = memory_.read<waiting_words>(address_in(ends, first + i));
-            const auto found = record_in(again.end, generation);
-            if (found && again.life == wanted &&
-                memory_.read<std::uint64_t>(address_in(ends, first + i)) == wanted) {
-                return found;
+            if (again.life == wanted && memory_.read<std::uint64_t>(address_in(ends, first + i)) == wanted) {
+                found = record_in(again.end, generation);
             }
         }
-    }
-    return std::nullopt;
+        return found.has_value();
+    });
+    return found;
 }
 
 std::optional<life_record> inspected_pool::beginning(detail::slot_index slot,

@@ -58,10 +58,11 @@ namespace handlepool {
 /// After a load each handle that was valid is valid, and names the same object; those that were reserved are
 /// reserved, and each other one is stale. The next handles are those that would have come, for the same calls
 /// by as many threads, of which the first one that used the pool is the same; but compactions with a budget,
-/// and exclusive access, can give slots back in another order than they would have there. Objects of a dense
-/// pool stand in the same order, those of a stable pool at the same places, though not at the same addresses;
-/// the next ones may get other places than they would have got, so loops may visit these in another order. A
-/// sort that had begun begins anew.
+/// and exclusive access, can give slots back in another order than they would have there, and a pool that a
+/// capture_ring has taken back with `undone_stay_stale` goes on above the handles that were undone. Objects
+/// of a dense pool stand in the same order, those of a stable pool at the same places, though not at the same
+/// addresses; the next ones may get other places than they would have got, so loops may visit these in
+/// another order. A sort that had begun begins anew.
 ///
 /// Containers that are keyed by handles, and stores of properties, get the members that they had, in the same
 /// order, with their values, keys, bags and relations, and what their constructors were told; they stay

@@ -45,9 +45,10 @@ struct capture_ring_options {
 
     /// Whether handles that a restore undoes stay stale for ever, as an editor needs whose windows and
     /// scripts hold them: no other object gets one of them, as long as the pool lives and is not loaded.
-    /// Their slots go on with generations above those, also for what other rings restore, so the next handles
-    /// are not those that came the first time. Snapshots and deltas don't have them: who loads one or follows
-    /// gives out the handles that were undone. Costs a hook that is called for each object that ends.
+    /// Their slots go on with generations above those, also for what other rings restore, and after a load,
+    /// so the next handles are not those that came the first time. Snapshots and deltas don't have them: who
+    /// loads one into another pool, or follows, gives out the handles that were undone. Costs a hook that is
+    /// called for each object that ends.
     bool undone_stay_stale = false;
 };
 

@@ -42,8 +42,7 @@ struct Dwfl_Callbacks {
 /// The functions of the library, for the modules of a process; none if it is not there.
 class libdw {
 public:
-    explicit libdw(pid_t process)
-        : process_(process), library_(can_load() ? dlopen("libdw.so.1", RTLD_NOW | RTLD_LOCAL) : nullptr) {
+    explicit libdw(pid_t process) : process_(process), library_(open()) {
         if (library_ != nullptr) {
             load(begin, "dwfl_begin");
             load(report_begin, "dwfl_report_begin");
@@ -70,6 +69,16 @@ public:
             is_whole_ = is_whole_ && callbacks_.find_elf != nullptr && callbacks_.find_debuginfo != nullptr;
         }
         program_ = library_ != nullptr && is_whole_ ? begin(&callbacks_) : nullptr;
+    }
+
+    /// The library; null if it is not installed. A program that was linked statically has no loader, and what
+    /// is loaded all the same does not work.
+    static void* open() noexcept {
+#if defined(__linux__)
+        return getauxval(AT_BASE) != 0 ? dlopen("libdw.so.1", RTLD_NOW | RTLD_LOCAL) : nullptr;
+#else
+        return nullptr;
+#endif
     }
 
     /// The module that has this address; null without debug information.
@@ -130,15 +139,6 @@ private:
         void* const found = dlsym(library_, name);
         is_whole_ = is_whole_ && found != nullptr;
         function = reinterpret_cast<Function>(found);
-    }
-
-    /// A program that was linked statically has no loader, and what is loaded all the same does not work.
-    static bool can_load() {
-#if defined(__linux__)
-        return getauxval(AT_BASE) != 0;
-#else
-        return false;
-#endif
     }
 
     pid_t process_;

@@ -8,6 +8,7 @@
 #include <handlepool/raw_pool.hpp>
 #include <handlepool/raw_stable_pool.hpp>
 #include <handlepool/recycling_pool.hpp>
+#include <handlepool/scoped_hook.hpp>
 #include <handlepool/sort.hpp>
 #include <handlepool/stable_pool.hpp>
 #include <handlepool/thread_executor.hpp>
@@ -224,6 +225,39 @@ TEST(exclusive_pool, keeps_the_order_where_the_pool_does) {
         }
         EXPECT_EQ(alone.size(), 100U);
     }
+}
+
+TEST(exclusive_pool, tells_of_births_at_once_where_the_pool_keeps_order) {
+    names pool({.name = "pool", .capacity = 100, .keep_order = true});
+    std::vector<std::string> born;
+    auto alone = pool.exclusive_access();
+    const auto a = alone.emplace("a");
+    alone.emplace("b");
+    const scoped_hook hook = alone.on_birth([&](names::handle_type, const std::string& one) {
+        born.push_back(one);
+        if (one == "parent") {
+            alone.emplace("child");
+        }
+    });
+    const auto told = [&born] { return std::exchange(born, {}); };
+    alone.erase(a);
+    alone.emplace("c");
+    EXPECT_THAT(told(), ElementsAre("c"));
+    alone.emplace_with([](auto) { return std::string("d"); });
+    EXPECT_THAT(told(), ElementsAre("d"));
+    alone.fulfill(alone.reserve_handle(), "e");
+    EXPECT_THAT(told(), ElementsAre("e"));
+    std::vector<names::handle_type> made;
+    alone.emplace_n(2, std::back_inserter(made), "f");
+    EXPECT_THAT(told(), ElementsAre("f", "f"));
+    alone.emplace("parent");
+    EXPECT_THAT(told(), ElementsAre("parent", "child"));
+    EXPECT_THAT(names_in(alone), ElementsAre("b", "c", "d", "e", "f", "f", "parent", "child"));
+
+    // Also of those that come in an order.
+    sort(alone, [](const std::string& one, const std::string& other) { return one < other; });
+    alone.emplace("g");
+    EXPECT_THAT(told(), ElementsAre("g"));
 }
 
 TEST(exclusive_pool, has_no_positions_of_erased_objects_where_the_pool_keeps_order) {

@@ -45,8 +45,8 @@ protected:
         EXPECT_EQ(check_log(in), 0U) << "a frame has ended that was not to end";
         check_pool(in, *in.pool);
         check_containers(in);
-        check_captures<Kind>(in.past);
-        check_captures<Kind>(in.other);
+        check_captures(in, in.past);
+        check_captures(in, in.other);
     }
     void steps(game<Kind>& in, int count) {
         check_log(in); // notes what it knows from the beginning

@@ -41,7 +41,7 @@ void capture(game<Kind>& in, typename game<Kind>::past_type& past) {
 }
 
 template <class Kind>
-void check_captures(const typename game<Kind>::past_type& past) {
+void check_captures(const game<Kind>& in, const typename game<Kind>::past_type& past) {
     for (const auto& [frame, then] : past.captures) {
         EXPECT_TRUE(past.ring->contains(frame)) << frame;
     }
@@ -51,7 +51,7 @@ void check_captures(const typename game<Kind>::past_type& past) {
     // A load can bring earlier ones back that a reset had taken away.
     if (!past.captures.empty() && past.ring->oldest() == past.captures.begin()->first) {
         for (const auto& [handle, id] : past.captures.begin()->second.living) {
-            ASSERT_TRUE(past.ring->is_confirmed(handle)) << "no restore goes back before that";
+            ASSERT_TRUE(past.ring->is_confirmed(handle)) << "an earlier restore: " << in.name(handle);
         }
     }
 }
@@ -82,9 +82,10 @@ void forget_undone(game<Kind>& in, bool for_ever, const std::vector<Handle>& und
         EXPECT_EQ(in.pool->state(each), handle_state::stale) << in.name(each);
         EXPECT_TRUE(given_before.contains(each) || in.has_unknown_handles) << in.name(each);
         if (for_ever) {
-            in.undone_for_ever.insert(each);
+            in.truth.undone_for_ever.insert(each);
+            in.skips_handles = true;
         }
-        if (!in.undone_for_ever.contains(each)) { // others may get it
+        if (!in.truth.undone_for_ever.contains(each)) { // others may get it
             in.truth.ever.erase(each);
             in.given_before_loads.insert(each);
         }

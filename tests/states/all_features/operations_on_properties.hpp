@@ -43,8 +43,8 @@ inline bag_truth any_bag(random_source& random) {
     return made;
 }
 
-/// The bag that the object is given one in. An earlier one of its slot ends; for a stale handle, there is
-/// none.
+/// The object's bag changes so, and is made if there was none; then that of an earlier object of its slot
+/// ends. Where a later one has a bag, nothing is done.
 template <class Kind, class Change>
 void expect_bag(game<Kind>& in, typename game<Kind>::handle_type handle, bool is_done, Change change) {
     auto& bags = in.truth.members.bags;

@@ -80,6 +80,7 @@ void load(game<Kind>& in) {
     const auto given = in.truth.ever;
     in.given_before_loads.insert(given.begin(), given.end());
     in.truth = saved.truth;
+    in.truth.forget_undone();
     in.truth.next_id = next_id;
     in.truth.members.attached = attached;
     std::set<id_type> came;
@@ -106,7 +107,6 @@ void load(game<Kind>& in) {
     EXPECT_EQ(text_of_containers(in), saved.text);
     look(in, *in.pool);
     EXPECT_GE(check_log(in), 1U);
-    in.undone_for_ever.clear();
     for (auto* const past : {&in.past, &in.other}) {
         std::erase_if(past->captures, [&](const auto& each) {
             EXPECT_TRUE(in.resets != 0 || past->ring->contains(each.first));

@@ -5,7 +5,7 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
-#include <sys/auxv.h>
+#include <src/core/posix/libdw.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -15,27 +15,15 @@
 /// binary interface has versions of its own and keeps them. And names of the DWARF standard.
 namespace handlepool::journal_tool {
 
+using detail::Dwarf_Attribute;
+using detail::Dwarf_Die;
 struct Dwarf;
 struct Dwarf_CU;
-struct Dwarf_Die {
-    void* address;
-    Dwarf_CU* unit;
-    void* abbreviation;
-    long padding;
-};
-struct Dwarf_Attribute {
-    unsigned code;
-    unsigned form;
-    unsigned char* value;
-    Dwarf_CU* unit;
-};
 
 /// Throws type_unknown where it is not installed.
 class libdw {
 public:
-    libdw() {
-        // A program that was linked statically has no loader, and what is loaded all the same does not work.
-        library_ = getauxval(AT_BASE) != 0 ? dlopen("libdw.so.1", RTLD_NOW | RTLD_LOCAL) : nullptr;
+    libdw() : library_(detail::libdw::open()) {
         if (library_ == nullptr) {
             throw type_unknown(
                 "--program needs elfutils' libdw, which can't be loaded: install libdw1 (Debian) "

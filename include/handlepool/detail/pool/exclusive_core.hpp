@@ -659,7 +659,9 @@ private:
 
     /// Takes in what the user's code has left that this step has called.
     HANDLEPOOL_NOINLINE void settle_step() noexcept {
-        if ((special_ & keeps_order) == 0) { // there it waits until somebody looks
+        const bool is_born = mine_.created.load(std::memory_order::relaxed) != created_seen_;
+        // Where order is kept, it waits until somebody looks; but who is to hear of births hears at once.
+        if ((special_ & keeps_order) == 0 || (watches_births_ && is_born)) {
             settle_queued();
         }
     }

@@ -395,17 +395,9 @@ public:
     }
 
     /// If the pool records lives, also who made the guard.
-    guard_type access(caller who) const {
-        guard_type guard = gate_.access();
-        note_guard(who);
-        return guard;
-    }
+    guard_type access(caller who) const { return gate_.access(static_cast<std::uint64_t>(who)); }
     guard_type try_access(caller who) const noexcept {
-        guard_type guard = gate_.try_access();
-        if (guard) {
-            note_guard(who);
-        }
-        return guard;
+        return gate_.try_access(static_cast<std::uint64_t>(who));
     }
 
     // ---- Frames
@@ -606,12 +598,6 @@ private:
             return;
         }
         parts_.watch.end_frame([this](const frame_notes<policy>& notes) { frames_.call(notes, parts_); });
-    }
-
-    void note_guard(caller who) const noexcept {
-        if (parts_.lives.is_on()) {
-            gate_.note_maker(static_cast<std::uint64_t>(who));
-        }
     }
 
     /// The gate is closed.

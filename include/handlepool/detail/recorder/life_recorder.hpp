@@ -213,6 +213,7 @@ private:
         // (57) release: pairs with (58), for the word before it
         to.stamp.store(record.stamp(), std::memory_order::release);
     }
+
     // How many removals ahead of the one that is taken over its slot's records are asked for.
     static constexpr std::size_t lives_ahead = 16;
 

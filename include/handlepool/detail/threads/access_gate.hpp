@@ -78,19 +78,25 @@ public:
 
     /// A guard of the calling thread, made when no compaction runs: none can start until it ends. Waits for a
     /// running one, and for some time for one that waits. Throws compaction_conflict when the calling thread
-    /// itself runs it, and foreign_module or too_many_threads when the thread has no pin.
-    guard_type access() {
+    /// itself runs it, and foreign_module or too_many_threads when the thread has no pin. Notes who made it,
+    /// unless `maker` is 0.
+    guard_type access(std::uint64_t maker = 0) {
         Pin& mine = pins_.mine_or_throw(owner_);
         if (!pass(mine, false)) {
             wait_and_pass(mine);
         }
+        note_maker(mine, maker);
         return guard_type(mine);
     }
 
     /// Like access(), but returns an empty guard where that would wait or throw. Wait-free.
-    guard_type try_access() noexcept {
+    guard_type try_access(std::uint64_t maker = 0) noexcept {
         Pin* const mine = pins_.mine();
-        return mine != nullptr && pass(*mine, false) ? guard_type(*mine) : guard_type();
+        if (mine == nullptr || !pass(*mine, false)) {
+            return {};
+        }
+        note_maker(*mine, maker);
+        return guard_type(*mine);
     }
 
     /// Compaction: closes the gate, and waits for guards. Returns the reason, and changes nothing, if the
@@ -221,13 +227,6 @@ public:
         return false;
     }
 
-    /// The calling thread, which has a guard: notes who made it.
-    void note_maker(std::uint64_t who) noexcept {
-        if (Pin& mine = *pins_.mine(); mine.guards() == 1) { // else it holds others, too
-            mine.note_maker(who, policy::now());
-        }
-    }
-
     /// For programs that read this one's memory.
     described_gate described() const noexcept {
         described_gate gate;
@@ -265,6 +264,13 @@ private:
         }
         mine.lower();
         return false;
+    }
+
+    /// Who made the guard that has just passed, if that is known and the thread holds no others.
+    static void note_maker(Pin& mine, std::uint64_t maker) noexcept {
+        if (maker != 0 && mine.guards() == 1) {
+            mine.note_maker(maker, policy::now());
+        }
     }
 
     /// Guards that wait: those that the last compaction has kept waiting go before the next one.

@@ -25,9 +25,8 @@ const of_gate = ({name, gate}) => {
 const of_services = services => services.flatMap(({number, gate}) =>
   of_gate({name: services.length === 1 ? 'the service' : `service ${number + 1}`, gate}).map(words => ({words, is_bad: true})));
 
-const of_pool = (pool, past) => {
+const of_pool = (pool, growth) => {
   if (!pool.is_alive) return [];
-  const growth = past.growth(pool.key);
   return [
     ...of_gate(pool).map(words => ({words, key: pool.key, is_bad: true})),
     ...(growth > 0 ? [{words: `${pool.name}: ${count(pool.alive)} objects, and ${count(growth)} more each second: ` +
@@ -38,12 +37,12 @@ const of_pool = (pool, past) => {
 };
 
 export const show_notices = ({pools, services, has_ended}, past, open) => {
-  const found = [...of_services(services), ...pools.flatMap(pool => of_pool(pool, past))];
+  const growths = pools.map(pool => pool.is_alive ? past.growth(pool.key) : 0);
+  const found = [...of_services(services), ...pools.flatMap((pool, i) => of_pool(pool, growths[i]))];
   const list = by_id('notices');
-  const is_early = pools.some(pool => pool.is_alive && past.growth(pool.key) === undefined);
   const items = found.length ? found : [{words: has_ended ? 'Nothing did when the program ended.' :
     'Nothing: no compaction waits, no guard is held for long, and ' +
-    (is_early ? 'whether a pool grows takes some ten seconds to be seen.' : 'no pool grows.')}];
+    (growths.includes(undefined) ? 'whether a pool grows takes some ten seconds to be seen.' : 'no pool grows.')}];
   // A button keeps the focus while its words change.
   while (list.children.length > items.length) list.lastChild.remove();
   items.forEach(({words, key, view, is_bad}, i) => {

@@ -16,9 +16,8 @@ const places_table = (details, first) => {
   }
   const rows = details.places.map(({place, alive, youngest, oldest}) => ({place, alive, youngest, oldest,
     more: alive - (first.get(place) ?? 0)})).toSorted((a, b) => b.more - a.more || b.alive - a.alive);
-  const shown = rows.slice(0, most_rows);
   return table([['created in', 'words'], ['alive'], ['since first seen'], ['youngest', 'spare'], ['oldest']],
-    shown.map(({place, alive, more, youngest, oldest}) => [place, count(alive),
+    rows.slice(0, most_rows).map(({place, alive, more, youngest, oldest}) => [place, count(alive),
       element('span', {class: more > 0 ? 'more' : ''}, change(more)), count(youngest), count(oldest)]));
 };
 
