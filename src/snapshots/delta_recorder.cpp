@@ -6,6 +6,7 @@
 
 #include <handlepool/detail/base/throw_exception.hpp>
 #include <handlepool/detail/snapshots/snapshot_writer.hpp>
+#include <handlepool/detail/text/message.hpp>
 #include <handlepool/detail/text/text.hpp>
 #include <handlepool/snapshots/delta_recorder.hpp>
 
@@ -91,6 +92,14 @@ delta_recorder::~delta_recorder() = default;
 
 void delta_recorder::require_bytes(bool consists_of_bytes, std::string_view name) {
     detail::require_bytes_in("delta_recorder", name, consists_of_bytes);
+}
+
+void delta_recorder::require_lives(bool records_lives, std::string_view name, std::string_view pool) {
+    if (!records_lives) {
+        detail::refuse_part("delta_recorder", name,
+                            detail::quoted_pool(pool) +
+                                " records no lives; pool_options::record_lives says how many");
+    }
 }
 
 std::string delta_recorder::checked_name(std::string_view name) const {

@@ -56,7 +56,8 @@ replay::replay(std::span<const std::byte> snapshot, std::uint64_t frame, std::st
         next->name = block.name;
         detail::block_reader from(block);
         from.require_that(block.kind != detail::block_kind::frames &&
-                              block.kind != detail::block_kind::pool_delta,
+                              block.kind != detail::block_kind::pool_delta &&
+                              block.kind != detail::block_kind::lives,
                           0, "this is a delta; a snapshot is expected");
         if (block.kind == detail::block_kind::pool) {
             from.require_that(block.version == detail::snapshot_entry::version, 0,
@@ -117,8 +118,8 @@ void replay::apply(std::span<const std::byte> delta, std::string_view origin) {
     const detail::delta_frames frames = detail::read_frames(blocks, frame_);
     step next;
     for (const detail::snapshot_block& block : blocks.all()) {
-        if (block.kind == detail::block_kind::frames) {
-            continue;
+        if (block.kind == detail::block_kind::frames || block.kind == detail::block_kind::lives) {
+            continue; // nothing of the world
         }
         const auto to = std::find_if(parts_.begin(), parts_.end(),
                                      [&block](const auto& each) { return each->name == block.name; });

@@ -104,8 +104,8 @@ snapshot_block snapshot_blocks::scan::read_block() {
     const std::string_view name = read_name();
     const auto size = number_at<std::uint64_t>(header_);
     const auto kind = number_at<std::uint32_t>(header_ + 8);
-    if (kind > static_cast<std::uint32_t>(block_kind::pool_delta)) {
-        refuse(header_ + 8, name, "kind " + std::to_string(kind) + " is unknown; known are 0 to 5");
+    if (kind > static_cast<std::uint32_t>(block_kind::lives)) {
+        refuse(header_ + 8, name, "kind " + std::to_string(kind) + " is unknown; known are 0 to 6");
     }
     if (const auto zero = number_at<std::uint32_t>(header_ + 20); zero != 0) {
         refuse(header_ + 20, name, "0 is expected, and " + std::to_string(zero) + " is there");

@@ -426,8 +426,8 @@ TEST(snapshot_container, says_what_is_wrong_with_a_header) {
         refusal_with(end_at + 16, std::uint32_t{201}),
         "snapshot 'a.save', byte 152: the name is cut off: 208 bytes are expected with its padding, and "
         "24 bytes are there");
-    EXPECT_EQ(sealed_refusal_with(ships_at, 8, std::uint32_t{6}),
-              "snapshot 'a.save', byte 24, block 'ships': kind 6 is unknown; known are 0 to 5");
+    EXPECT_EQ(sealed_refusal_with(ships_at, 8, std::uint32_t{7}),
+              "snapshot 'a.save', byte 24, block 'ships': kind 7 is unknown; known are 0 to 6");
     EXPECT_EQ(sealed_refusal_with(ships_at, 20, std::uint32_t{1}),
               "snapshot 'a.save', byte 36, block 'ships': 0 is expected, and 1 is there");
     EXPECT_EQ(sealed_refusal_with(ships_at, 33, std::uint8_t{7}),

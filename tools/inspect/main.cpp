@@ -10,6 +10,7 @@
 #include <src/core/recorder/debug_info.hpp>
 #include <src/core/recorder/depots.hpp>
 #include <support/files/flush_output.hpp>
+#include <tools/handle_number.hpp>
 
 #include <algorithm>
 #include <charconv>
@@ -144,24 +145,9 @@ void list_programs(const command_line& line) {
     }
 }
 
-std::uint64_t number_of_handle(const std::string& text) {
-    const bool is_hexadecimal = text.starts_with("0x") || text.starts_with("0X");
-    const char* const first = text.data() + (is_hexadecimal ? 2 : 0);
-    const char* const last = text.data() + text.size();
-    std::uint64_t value = 0;
-    const auto [end, error] = std::from_chars(first, last, value, is_hexadecimal ? 16 : 10);
-    if (error != std::errc() || end != last) {
-        throw std::runtime_error(
-            fmt::format("'{}' is no handle: a handle is a number of 64 bits, 4294968317 or "
-                        "0x1000003fd",
-                        printable(text)));
-    }
-    return value;
-}
-
 /// What each pool with the handle's pool id says of it: there may be several, of different layouts.
 void tell_of_handle(const command_line& line, const std::vector<inspected_program>& programs) {
-    const std::uint64_t handle = number_of_handle(line.handle);
+    const std::uint64_t handle = handlepool::number_of_handle(line.handle);
     nlohmann::ordered_json json = nlohmann::ordered_json::array();
     std::string text;
     for (const inspected_program& program : programs) {

@@ -23,6 +23,7 @@ struct command_line {
     bool frame_is_given = false;
     std::string output{}; // empty: none
     bool in_place = false;
+    std::string handle{};             // whose lives are told; empty: all
     std::string snapshot{};           // that the first journal goes on from
     std::string part{};               // that has the deltas; empty: the only one
     std::size_t most = 20;            // differences to tell of each part of a world
@@ -35,5 +36,6 @@ int verify(const command_line& line);
 int cut(const command_line& line);
 int replay(const command_line& line);
 int diff(const command_line& line);
+int lives(const command_line& line);
 
 } // namespace handlepool::journal_tool

@@ -132,10 +132,33 @@ void add_diff(CLI::App& app, command_line& line) {
         "  handlepool-journal diff server client --program build/server --type ships=game::ship\n");
 }
 
+void add_lives(CLI::App& app, command_line& line) {
+    CLI::App& command = add_command(app, line, "lives",
+                                    "Say whose lives began and ended in each frame, by whom and from where");
+    command.add_option("files", line.files, "The journals in their order, or folders of them")->required();
+    command.add_option("--handle", line.handle, "Only those of this handle; by its value");
+    command.add_option("--part", line.part,
+                       "The part of each entry that has the delta; not needed where there is one");
+    command.callback([&line] { line.run = lives; });
+    command.footer(
+        "For journals of deltas of a delta_recorder to which add_lives() has added pools that record lives. "
+        "A line is a life that began in that frame, or lived when the journal begins, or one that ended: "
+        "then "
+        "its end comes before its beginning. A place like explode() (game+0x1234) is a line of a file by "
+        "addr2line -Cfipe game 0x1234, if the program has debug information.\n\n"
+        "Exit code: 0 when all was told; 1 for a journal that is damaged; 2 for another error, as for a "
+        "handle "
+        "of which no delta tells.\n\n"
+        "Examples:\n"
+        "  handlepool-journal lives 100.journal\n"
+        "  handlepool-journal lives --handle 0x1c00003fd runs/today\n"
+        "  handlepool-journal lives --json 100.journal\n");
+}
+
 int run(int argc, char** argv) {
-    CLI::App app(
-        "Shows, checks, cuts off, replays and compares journals, in which each frame of a world is recorded.",
-        "handlepool-journal");
+    CLI::App app("Shows, checks, cuts off, replays, compares and explains journals, in which each frame of a "
+                 "world is recorded.",
+                 "handlepool-journal");
     app.require_subcommand(0, 1); // one is needed, but an unknown one is reported by its name
     app.set_version_flag("--version", "handlepool-journal " HANDLEPOOL_VERSION, "Print the version");
     app.footer("Exit code: 0 for success only, 1 for a journal that is not whole or worlds that differ, 2 "
@@ -145,7 +168,8 @@ int run(int argc, char** argv) {
                "  handlepool-journal verify *.journal\n"
                "  handlepool-journal cut 100.journal --after 150 --output good.journal\n"
                "  handlepool-journal replay --snapshot 100.snapshot 100.journal --output last.snapshot\n"
-               "  handlepool-journal diff runs/first runs/second\n");
+               "  handlepool-journal diff runs/first runs/second\n"
+               "  handlepool-journal lives --handle 0x1c00003fd 100.journal\n");
     app.failure_message([](const CLI::App*, const CLI::Error& error) {
         return printable(error.what()) + "\nRun with --help for more information.\n";
     });
@@ -155,6 +179,7 @@ int run(int argc, char** argv) {
     add_cut(app, line);
     add_replay(app, line);
     add_diff(app, line);
+    add_lives(app, line);
     try {
         app.parse(argc, argv);
         if (app.get_subcommands().empty()) {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <handlepool/call_site.hpp>
 #include <handlepool/detail/base/config.hpp>
 #include <handlepool/detail/deltas/recorded_entry.hpp>
+#include <handlepool/detail/deltas/recorded_lives.hpp>
 #include <handlepool/detail/deltas/recorded_pool.hpp>
 #include <handlepool/detail/pool/pool_access.hpp>
 #include <handlepool/detail/saved_containers/container_contents.hpp>
@@ -133,6 +135,20 @@ public:
         add_value(name, value, std::move(archive));
     }
 
+    /// Adds the lives of a pool that records them (pool_options::record_lives): each delta tells whose have
+    /// begun and ended, how, by which threads and tasks, and from where; the first one also of those that
+    /// lived when begin() was called. It is no part of the world: a replay and a replica pass over it, and a
+    /// lives_reader reads it. Places are named once, when a delta first tells of them: by `namer`, whose
+    /// tables say a function and an address, or if it is null as call_site::name() does. The pool itself may
+    /// be added or not. It costs a hook for each object that comes and ends. Throws std::invalid_argument for
+    /// a pool that records no lives, and what add() and on_destroy() of the pool throw.
+    template <class Pool>
+    void add_lives(std::string_view name, Pool& pool, site_namer namer = name_by_tables) {
+        static_assert(!detail::is_view(static_cast<const Pool*>(nullptr)),
+                      "lives are those of the pool: a view of it ends before");
+        own_lives(name, detail::pool_access::pool_of(pool), namer);
+    }
+
     /// What there is now is what the next delta differs from, and has this number. Each pool is compacted.
     /// After a load, the next delta is also one of those who have the bytes that were loaded. Linear in the
     /// pools. Throws compaction_conflict like snapshot::save(), and std::bad_alloc; then
@@ -163,11 +179,18 @@ private:
             checked_name(name), value, std::move(archive), std::tuple<>()));
     }
 
+    template <class T, class Config>
+    void own_lives(std::string_view name, detail::pool_impl<T, Config>& core, site_namer namer) {
+        require_lives(detail::pool_cut<T, Config>::parts_of(core).lives.is_on(), name, core.name());
+        own(std::make_unique<detail::recorded_lives<T, Config>>(checked_name(name), core, namer));
+    }
+
     void own_whole(std::unique_ptr<detail::snapshot_entry> entry) {
         own(std::make_unique<detail::recorded_whole>(std::move(entry)));
     }
 
     static void require_bytes(bool consists_of_bytes, std::string_view name);
+    static void require_lives(bool records_lives, std::string_view name, std::string_view pool);
     std::string checked_name(std::string_view name) const;
     void own(std::unique_ptr<detail::recorded_entry> entry);
 

@@ -4,6 +4,7 @@
 #include "system_calls.hpp"
 
 #include <handlepool/call_site.hpp>
+#include <handlepool/detail/recorder/recorded_event.hpp>
 #include <handlepool/detail/text/text.hpp>
 
 #include <algorithm>
@@ -16,9 +17,7 @@ namespace {
 
 constinit std::atomic<site_namer> chosen_namer{nullptr};
 
-std::string name_of_code(std::uintptr_t address) {
-    // acquire: pairs with the exchange in name_sites_by()
-    const site_namer namer = chosen_namer.load(std::memory_order::acquire);
+std::string name_of_code(std::uintptr_t address, site_namer namer) {
     std::string name = namer != nullptr ? namer(address) : detail::name_by_debug_info(address);
     return name.empty() ? detail::name_by_tables(address) : name;
 }
@@ -64,15 +63,23 @@ std::vector<std::uintptr_t> call_site::addresses() const {
                        : std::vector<std::uintptr_t>{static_cast<std::uintptr_t>(value_)};
 }
 
-std::string call_site::name() const {
-    std::string name = detail::place_of(value_);
-    for (const std::uintptr_t each : addresses()) {
-        const std::string code = name_of_code(each);
+std::string detail::name_of_site(call_site site, site_namer namer) {
+    if (namer == nullptr) {
+        // acquire: pairs with the exchange in name_sites_by()
+        namer = chosen_namer.load(std::memory_order::acquire);
+    }
+    std::string name = place_of(site.value());
+    for (const std::uintptr_t each : site.addresses()) {
+        const std::string code = name_of_code(each, namer);
         if (name.empty() || !code.starts_with("0x")) { // what is in no module was no caller
             name.append(name.empty() ? "" : " < ").append(code);
         }
     }
-    return detail::printable(name);
+    return printable(name);
+}
+
+std::string call_site::name() const {
+    return detail::name_of_site(*this, nullptr);
 }
 
 scoped_site::scoped_site(const std::source_location& where) : scoped_site(name_of(where)) {}

@@ -37,21 +37,9 @@ std::string_view to_string(life_event event) noexcept {
 }
 
 std::string recorded_event::to_string() const {
-    std::string text(handlepool::to_string(event));
-    text.append(detail::frames_ago(frames_ago));
-    if (!thread.empty()) {
-        text.append(" by thread \"").append(detail::printable(thread)).append("\"");
-    }
-    if (!task.empty()) {
-        text.append(thread.empty() ? " by" : ",")
-            .append(" task \"")
-            .append(detail::printable(task))
-            .append("\"");
-    }
-    if (site) {
-        text.append(" in ").append(site.name());
-    }
-    return text;
+    return std::string(handlepool::to_string(event))
+        .append(detail::frames_ago(frames_ago))
+        .append(detail::text_of_caller(thread, task, site.name()));
 }
 
 namespace detail {
@@ -65,6 +53,20 @@ std::string frames_ago(std::uint32_t frames) {
     default:
         return std::string(" ").append(std::to_string(frames)).append(" frames ago");
     }
+}
+
+std::string text_of_caller(std::string_view thread, std::string_view task, std::string_view site) {
+    std::string text;
+    if (!thread.empty()) {
+        text.append(" by thread \"").append(printable(thread)).append("\"");
+    }
+    if (!task.empty()) {
+        text.append(thread.empty() ? " by" : ",").append(" task \"").append(printable(task)).append("\"");
+    }
+    if (!site.empty()) {
+        text.append(" in ").append(site);
+    }
+    return text;
 }
 
 recorded_event recorded(const life_record& record, std::uint32_t frames_since) {

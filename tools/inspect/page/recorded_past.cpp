@@ -3,10 +3,14 @@
 
 #include "pool_watch.hpp"
 
+#include <handlepool/detail/text/message.hpp>
 #include <handlepool/detail/text/text.hpp>
 #include <handlepool/snapshots/compare_snapshots.hpp>
+#include <handlepool/snapshots/saved_world.hpp>
 
 #include <fmt/format.h>
+#include <tools/recorded_world/delta_in_entry.hpp>
+#include <tools/recorded_world/life_text.hpp>
 
 #include <algorithm>
 #include <exception>
@@ -42,6 +46,53 @@ ordered_json recorded_past::changes(std::uint64_t from, std::uint64_t to, std::s
     }
     return {
         {"from", from}, {"to", to}, {"differences", std::move(differences)}, {"left_out", found.left_out}};
+}
+
+ordered_json recorded_past::lives(std::uint64_t frame, std::size_t most) {
+    frame = last_up_to(frame);
+    ordered_json lives = ordered_json::array();
+    std::size_t count = 0;
+    if (frame != frames_.all().front()) { // which is that of a snapshot
+        read_lives_of(frame);
+        for (const told_lives& of : *read_->told) {
+            for (const told_life& each : of.lives) {
+                if (count++ < most) {
+                    lives.push_back({{"pool", detail::printable(of.pool)},
+                                     {"name", detail::name_of_handle(each.index, each.generation)},
+                                     {"handle", fmt::format("{:#x}", each.handle)},
+                                     {"has_ended", each.end.has_value()},
+                                     {"text", recorded_worlds::text_of(each)}});
+                }
+            }
+        }
+    }
+    return {{"frame", frame}, {"left_out", count - lives.size()}, {"lives", std::move(lives)}};
+}
+
+/// In the journal that goes on from the last snapshot before it.
+void recorded_past::read_lives_of(std::uint64_t frame) {
+    try {
+        const std::vector<std::uint64_t> snapshots = saved_frames(folder_);
+        const auto behind = std::ranges::lower_bound(snapshots, frame);
+        if (behind == snapshots.begin()) {
+            throw not_found(fmt::format("frame {} is not there any more", frame));
+        }
+        const std::uint64_t from = *(behind - 1);
+        const std::string file = journal_file_of(folder_, from).string();
+        if (!read_ || read_->journal.origin().frame != from || read_->journal.frame() > frame) {
+            read_.emplace(file);
+        }
+        while (read_->journal.frame() < frame && read_->journal.next()) {
+            read_->told = &read_->lives.read(recorded_worlds::delta_in_entry(read_->journal, "", file),
+                                             fmt::format("{}, frame {}", file, read_->journal.frame()));
+        }
+        if (read_->journal.frame() != frame || read_->told == nullptr) {
+            throw not_found(fmt::format("the lives of frame {} are not in '{}'", frame, file));
+        }
+    } catch (const std::exception& error) { // files may be removed, and be damaged
+        read_.reset();
+        throw not_found(detail::printable(error.what()));
+    }
 }
 
 std::uint64_t recorded_past::last_up_to(std::uint64_t frame) const {

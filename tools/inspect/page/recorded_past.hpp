@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <handlepool/snapshots/journal_reader.hpp>
+#include <handlepool/snapshots/lives_reader.hpp>
+
 #include <nlohmann/json.hpp>
 #include <tools/recorded_world/recorded_world.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,15 +31,31 @@ public:
     /// frame and the snapshot before it.
     nlohmann::ordered_json changes(std::uint64_t from, std::uint64_t to, std::size_t most);
 
+    /// Whose lives began and ended in the last recorded frame up to this one, and who did that, if a
+    /// delta_recorder has told it: `most` of them. Throws not_found. Quick when the frame follows that of the
+    /// call before; else linear in what lies between it and the snapshot before it.
+    nlohmann::ordered_json lives(std::uint64_t frame, std::size_t most);
+
 private:
     std::uint64_t last_up_to(std::uint64_t frame) const;
     void go_to(std::uint64_t frame);
+    void read_lives_of(std::uint64_t frame);
 
     std::string folder_;
     recorded_worlds::recorded_frames frames_;
     std::optional<recorded_worlds::recorded_world> world_; // at the last frame that was asked for
     std::optional<std::uint64_t> frame_of_bytes_;
     std::vector<std::byte> bytes_; // a snapshot of it
+
+    /// A journal, up to the last frame whose lives were asked for.
+    struct read_journal {
+        explicit read_journal(const std::string& file) : journal(std::filesystem::path(file)) {}
+
+        journal_reader journal;
+        lives_reader lives{};
+        const std::vector<told_lives>* told = nullptr; // of that frame
+    };
+    std::optional<read_journal> read_;
 };
 
 } // namespace handlepool::inspect_tool

@@ -151,6 +151,10 @@ nlohmann::ordered_json data_for(std::string_view name, const parameters& given, 
         return past->changes(given.number("from"), given.number("to"),
                              static_cast<std::size_t>(given.number("most", 20, most_rows)));
     }
+    if (name == "lives" && past != nullptr) {
+        return past->lives(given.number("frame"),
+                           static_cast<std::size_t>(given.number("most", 20, most_rows)));
+    }
     throw not_found("there is nothing of this name");
 }
 

@@ -603,6 +603,7 @@ private:
     /// The gate is closed.
     void reset_alone(caller who) {
         auto* const keeper = std::exchange(parts_.keeper, nullptr); // nothing comes back
+        parts_.lives.take_over_all(); // hooks may ask how what they see has ended
         destroy_all();
         parts_.keeper = keeper;
         if (keeper != nullptr) {

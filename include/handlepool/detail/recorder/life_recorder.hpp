@@ -93,6 +93,12 @@ public:
             write_waiting(first, count);
         }
     }
+    /// The same for all removals. Only while nobody else uses the pool.
+    void take_over_all() noexcept {
+        if (is_on()) {
+            write_waiting(0, waiting_->reach());
+        }
+    }
     /// Whether the end of a life is written, does not wait, and was not taken back; if it is, all of it is
     /// ordered before what follows. True when nothing is recorded.
     bool has_end(slot_index slot, std::uint32_t generation) const noexcept {

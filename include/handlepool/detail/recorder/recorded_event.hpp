@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <handlepool/call_site.hpp>
 #include <handlepool/detail/base/config.hpp>
 #include <handlepool/detail/base/index_types.hpp>
 #include <handlepool/detail/recorder/life_event.hpp>
@@ -8,6 +9,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace handlepool::detail {
 
@@ -16,6 +18,13 @@ HANDLEPOOL_EXPORT recorded_event recorded(const life_record& record, std::uint32
 
 /// " in this frame", " 1 frame ago", " 3 frames ago".
 HANDLEPOOL_EXPORT std::string frames_ago(std::uint32_t frames);
+
+/// " by thread "physics", task "collisions" in explode() at ship.cpp:88", without what is empty.
+HANDLEPOOL_EXPORT std::string text_of_caller(std::string_view thread, std::string_view task,
+                                             std::string_view site);
+
+/// Like call_site::name(), but asks `namer`, if there is one, and not the one that the program has chosen.
+HANDLEPOOL_EXPORT std::string name_of_site(call_site site, site_namer namer);
 
 /// What is known of the life with this generation of a slot, whose end may wait, where `tell(record)` says
 /// what a record says. Throws what that throws.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the recorded frames of the program's world have changed, one after the other.
+// What the recorded frames of the program's world have changed, one after the other, and who began and ended lives.
 
 import {by_id, count, element, table} from './dom.js';
 import {ask} from './server.js';
@@ -9,6 +9,23 @@ const slider = by_id('recorded-frame'), against = by_id('recorded-from');
 
 let asked = 0; // so that late answers to earlier questions are passed over
 
+const lives_table = lives => table([['whose life', 'words'], ['how it began or ended', 'words']],
+  lives.map(({pool, name, handle, has_ended, text}) => [`${pool} ${name} (${handle})`,
+    element('span', {class: has_ended ? 'ended' : 'alive'}, text)]));
+
+const what_changed = ({from, to, differences, left_out}) => {
+  const changes = differences.length + left_out;
+  return [
+    element('p', {}, `From frame ${from} to frame ${to}: `,
+      changes === 0 ? 'nothing has changed.' : `${count(changes)} ${changes === 1 ? 'change' : 'changes'}.`),
+    differences.length === 0 ? '' : table([['where', 'words'], ['what', 'words'], ['before', 'words'], ['after', 'words']],
+      differences.map(({part, object, what, before, after}) => [`${part} ${object}`, what, before, after])),
+    left_out ? element('p', {class: 'quiet'}, `and ${count(left_out)} more`) : '',
+  ];
+};
+const who_did_it = ({lives, left_out}) => lives.length === 0 ? [] : [lives_table(lives),
+  left_out ? element('p', {class: 'quiet'}, `and ${count(left_out)} more`) : ''];
+
 const show_changes = async () => {
   const question = ++asked;
   const to = Number(slider.value);
@@ -16,14 +33,8 @@ const show_changes = async () => {
   const from = against.value === 'all' ? first : Math.max(first, to - Number(against.value));
   let found;
   try {
-    const {from: before, to: now, differences, left_out} = await ask('changes', {from, to, most});
-    found = [
-      element('p', {}, `From frame ${before} to frame ${now}: `, differences.length === 0 ? 'nothing has changed.' :
-        `${count(differences.length + left_out)} ${differences.length + left_out === 1 ? 'change' : 'changes'}.`),
-      differences.length === 0 ? '' : table([['where', 'words'], ['what', 'words'], ['before', 'words'], ['after', 'words']],
-        differences.map(({part, object, what, before: old, after}) => [`${part} ${object}`, what, old, after])),
-      left_out ? element('p', {class: 'quiet'}, `and ${count(left_out)} more`) : '',
-    ];
+    const [changes, lives] = await Promise.all([ask('changes', {from, to, most}), ask('lives', {frame: to, most})]);
+    found = [...what_changed(changes), ...who_did_it(lives)];
   } catch (error) {
     found = [element('p', {}, error.message)];
   }

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <handlepool/detail/base/config.hpp>
+#include <handlepool/detail/snapshots/snapshot_reader.hpp>
+#include <handlepool/recorded_life.hpp>
+#include <handlepool/snapshots/invalid_snapshot.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace handlepool {
+
+/// The beginning or the end of a life, as a delta tells it: see recorded_event. The texts stay until the
+/// reader has read the next delta; they may have any bytes.
+struct told_event {
+    life_event event = life_event::none; ///< how
+    std::uint32_t frames_ago = 0;        ///< frames of the pool, before the one that the delta leads to
+    std::string_view thread;             ///< its name
+    std::string_view task;               ///< of scoped_task, or empty
+    std::string_view site;               ///< from where: "explode() at ship.cpp:88"
+    bool is_undone = false;              ///< has a restore taken it back?
+
+    /// "erased by thread "physics" in explode() at ship.cpp:88". Throws std::bad_alloc.
+    HANDLEPOOL_EXPORT std::string to_string() const;
+
+    friend bool operator==(const told_event&, const told_event&) = default; ///< Compare as a whole.
+};
+
+/// A life that a delta tells of: one that goes on has no end.
+struct told_life {
+    std::uint64_t handle = 0;            ///< its value, without user bits
+    std::uint64_t index = 0;             ///< the handle's,
+    std::uint32_t generation = 0;        ///< and this one, too
+    std::optional<told_event> beginning; ///< nothing if it was not known any more
+    std::optional<told_event> end;       ///< also one that a restore has taken back
+
+    friend bool operator==(const told_life&, const told_life&) = default; ///< Compare as a whole.
+};
+
+/// What a delta tells of the lives of a pool.
+struct told_lives {
+    std::string_view part;          ///< the name that was given to delta_recorder::add_lives()
+    std::string_view pool{};        ///< that of the pool
+    std::uint64_t handle_mask = 0;  ///< bits of a handle that are no user bits
+    std::uint32_t pool_id = 0;      ///< of all handles
+    bool some_are_missing = false;  ///< there was no memory to note all of them
+    std::vector<told_life> lives{}; ///< in the order in which they were told; one may be there twice
+};
+
+/// Reads whose lives have begun and ended, by whom and from where, in the deltas of a recorder to which
+/// add_lives() has added pools. All deltas since its begin() are read, in their order: each names a place
+/// once.
+///
+///     handlepool::journal_reader journal("100.journal");
+///     handlepool::lives_reader lives;
+///     while (journal.next()) {
+///         for (const auto& pool : lives.read(journal.parts().front().bytes)) {
+///             for (const auto& life : pool.lives) ... // life.end->to_string()
+///         }
+///     }
+///
+/// One thread at a time uses it.
+class HANDLEPOOL_EXPORT lives_reader {
+public:
+    lives_reader();
+    ~lives_reader();
+    lives_reader(const lives_reader&) = delete;
+    lives_reader& operator=(const lives_reader&) = delete;
+
+    /// The lives that a delta tells of, by pools; none if it tells of none. Those of an earlier call end.
+    /// Names that an earlier delta has told, which was not read, are empty. Linear in the delta. Throws
+    /// invalid_snapshot for bytes that are no delta, with `origin` in the message, and std::bad_alloc; then
+    /// the next delta can be read all the same.
+    const std::vector<told_lives>& read(std::span<const std::byte> delta,
+                                        std::string_view origin = "in memory");
+
+private:
+    struct known_texts;
+
+    told_lives read_part(const detail::snapshot_block& block);
+
+    std::map<std::string, std::unique_ptr<known_texts>, std::less<>> texts_; // by parts
+    std::vector<told_lives> read_;
+};
+
+} // namespace handlepool
