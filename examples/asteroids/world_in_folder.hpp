@@ -61,6 +61,9 @@ public:
         for_each_log([this](const char* name, auto& log) {
             all_.add(name, log.pool());
             changes_.add(name, log);
+            if (space_.lives != 0) {
+                changes_.add_lives(std::string("lives of ") + name, log.pool());
+            }
         });
         std::error_code error;
         std::filesystem::create_directories(folder_, error);

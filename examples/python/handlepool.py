@@ -7,6 +7,7 @@ write such memory without a copy.
 """
 
 import contextlib
+import contextlib
 import ctypes
 import json
 import operator
@@ -92,6 +93,8 @@ _FUNCTIONS = {  # result, arguments; a handlepool_error is an int
     "service_describe": (ctypes.c_void_p, [ctypes.c_void_p, ctypes.c_uint64]),
     "service_stats": (ctypes.c_void_p, [ctypes.c_void_p]),
     "service_compact": (ctypes.c_int, [ctypes.c_void_p, ctypes.c_void_p]),
+    "place_named": (ctypes.c_uint64, [ctypes.c_char_p]),
+    "set_place": (ctypes.c_uint64, [ctypes.c_uint64]),
 }
 
 
@@ -114,6 +117,15 @@ class Library:
             setattr(self, name, function)
         if self.version() // 1000 != 1:
             raise ImportError(f"{path} is version {self.version()}, and not 0.1")
+
+    @contextlib.contextmanager
+    def called_from(self, place):
+        """Within it, what this thread does with pools that record lives is told as called from that place: "spawn.py:12"."""
+        before = self.set_place(self.place_named(_name(place)))
+        try:
+            yield
+        finally:
+            self.set_place(before)
 
     def check(self, error):
         if error != 0:

@@ -47,6 +47,9 @@
 /// The handle that names nothing.
 #define HANDLEPOOL_NULL UINT64_C(0)
 
+/// No place of a script: calls are told by the address of the code.
+#define HANDLEPOOL_NO_PLACE UINT64_C(0)
+
 /// As the reuse_delay of a pool: none, where 0 asks for the default.
 #define HANDLEPOOL_NO_DELAY SIZE_MAX
 
@@ -57,6 +60,10 @@ extern "C" {
 /// Names an object of a pool for ever: a number below 2^53, so that it survives a double, and with it JSON
 /// and the numbers of any script. It resolves to that object or to nothing, as any other number does.
 typedef uint64_t handlepool_handle;
+
+/// A place that calls are made from, as pools with record_lives tell it: a line of a script, say. A number
+/// that is good for the rest of the program, in all threads.
+typedef uint64_t handlepool_place;
 
 /// A pool of objects of one size; and many pools behind one kind of handle.
 typedef struct handlepool_pool handlepool_pool;
@@ -258,6 +265,17 @@ HANDLEPOOL_C_API handlepool_error handlepool_revoke(handlepool_pool* pool, handl
 /// What is known of a handle, for people: "ships #0 generation 1: erased 3 frames ago". To be freed by
 /// handlepool_free_text(); NULL as OUT_OF_MEMORY. Lock-free beside the allocation.
 HANDLEPOOL_C_API char* handlepool_describe(const handlepool_pool* pool, handlepool_handle handle);
+
+// ---- Places: any thread, at any time; lock-free
+
+/// The place of this name, "spawn.lua:12", of which 120 bytes are kept. HANDLEPOOL_NO_PLACE for an empty name
+/// or NULL, and when a million different ones are kept. Some hundred nanoseconds, so it is worth keeping.
+HANDLEPOOL_C_API handlepool_place handlepool_place_named(const char* name);
+
+/// From here on, whatever the calling thread does with pools is done from this place, until another one is
+/// set. Returns the one before, for who sets it again behind the calls of a script. Wait-free, some
+/// nanoseconds.
+HANDLEPOOL_C_API handlepool_place handlepool_set_place(handlepool_place place);
 
 // ---- Objects: any thread, within the frame contract; wait-free
 

@@ -3,13 +3,19 @@
 #include <handlepool/detail/deltas/lives_writer.hpp>
 #include <handlepool/detail/recorder/recorded_event.hpp>
 
+#include <utility>
+
 namespace handlepool::detail {
 
 namespace {
 
-constexpr std::uint64_t header_bytes = 5 * sizeof(std::uint32_t) + sizeof(std::uint64_t);
+constexpr std::uint64_t header_bytes = 3 * sizeof(std::uint32_t);
 constexpr std::uint64_t event_bytes = 5 * sizeof(std::uint32_t);
 constexpr std::uint64_t life_bytes = sizeof(std::uint64_t) + 2 * event_bytes;
+
+std::uint64_t bytes_of(std::string_view text) {
+    return sizeof(std::uint32_t) + text.size();
+}
 
 void write_text(snapshot_writer& to, std::string_view text) {
     to.number(static_cast<std::uint32_t>(text.size()));
@@ -19,11 +25,7 @@ void write_text(snapshot_writer& to, std::string_view text) {
 } // namespace
 
 void lives_writer::begin() noexcept {
-    lives_ = {};
-    texts_ = {};
-    numbers_ = {};
-    callers_ = {};
-    told_ = 0;
+    lives_.clear();
     some_are_missing_ = false;
 }
 
@@ -33,34 +35,20 @@ void lives_writer::note(const noted_life& life) noexcept {
     }
 }
 
-void lives_writer::note_reset(const noted_event& reset) noexcept {
-    for (noted_life& each : lives_) {
-        if (each.end.event == life_event::forgotten && each.end.who == caller::unknown) {
-            each.end = reset;
-        }
-    }
-}
-
 void lives_writer::write(snapshot_writer& to, std::string_view name, const pool_of_lives& pool) {
-    for (const noted_life& each : lives_) {
-        static_cast<void>(numbers_of(each.beginning.who));
-        static_cast<void>(numbers_of(each.end.who));
-    }
-    std::uint64_t text_bytes = sizeof(std::uint32_t) + pool.name.size();
-    for (std::size_t i = told_; i != texts_.size(); ++i) {
-        text_bytes += sizeof(std::uint32_t) + texts_[i].size();
-    }
-    to.begin_block(block_kind::lives, version, name, header_bytes + text_bytes + lives_.size() * life_bytes);
+    const std::uint64_t name_bytes = number_names();
+    to.begin_block(block_kind::lives, version, name,
+                   header_bytes + bytes_of(pool.name) + sizeof(std::uint32_t) + name_bytes +
+                       sizeof(std::uint64_t) + lives_.size() * life_bytes);
     to.number(pool.widths);
     to.number(pool.id);
     to.number(static_cast<std::uint32_t>(some_are_missing_));
-    to.number(static_cast<std::uint32_t>(told_));
-    to.number(static_cast<std::uint32_t>(texts_.size() - told_));
-    to.number(static_cast<std::uint64_t>(lives_.size()));
     write_text(to, pool.name);
-    for (std::size_t i = told_; i != texts_.size(); ++i) {
-        write_text(to, texts_[i]);
+    to.number(static_cast<std::uint32_t>(written_.size()));
+    for (const std::size_t each : written_) {
+        write_text(to, names_[each].text);
     }
+    to.number(static_cast<std::uint64_t>(lives_.size()));
     for (const noted_life& each : lives_) {
         to.number(each.handle);
         write(to, each.beginning);
@@ -70,16 +58,15 @@ void lives_writer::write(snapshot_writer& to, std::string_view name, const pool_
 }
 
 void lives_writer::write(snapshot_writer& to, const noted_event& event) {
-    const numbered_caller who = numbers_of(event.who);
+    const named_caller& who = known(event.who);
     to.number(static_cast<std::uint32_t>(event.event) | (event.is_undone ? std::uint32_t{256} : 0));
     to.number(event.frames_ago);
-    to.number(who.thread);
-    to.number(who.task);
-    to.number(who.site);
+    to.number(names_[who.thread].number);
+    to.number(names_[who.task].number);
+    to.number(names_[who.site].number);
 }
 
 void lives_writer::commit() noexcept {
-    told_ = texts_.size();
     some_are_missing_ = false;
     // After a frame in which much has ended, its memory is not kept.
     if (lives_.capacity() > 4 * lives_.size() + 1024) {
@@ -88,32 +75,57 @@ void lives_writer::commit() noexcept {
     lives_.clear();
 }
 
-lives_writer::numbered_caller lives_writer::numbers_of(caller who) {
-    if (who == caller::unknown) {
-        return {};
+std::uint64_t lives_writer::number_names() {
+    for (const std::size_t each : written_) { // by the block before
+        names_[each].number = 0;
     }
-    if (const auto known = callers_.find(static_cast<std::uint64_t>(who)); known != callers_.end()) {
-        return known->second;
+    written_.clear();
+    std::uint64_t bytes = 0;
+    const auto number = [&](std::size_t position) {
+        if (position != 0 && names_[position].number == 0) {
+            written_.push_back(position);
+            names_[position].number = static_cast<std::uint32_t>(written_.size());
+            bytes += bytes_of(names_[position].text);
+        }
+    };
+    for (const noted_life& each : lives_) {
+        for (const noted_event& event : {each.beginning, each.end}) {
+            const named_caller who = known(event.who);
+            number(who.thread);
+            number(who.task);
+            number(who.site);
+        }
     }
-    const recorded_event told = recorded({.who = who}, 0);
-    const numbered_caller numbers{.thread = number_of(told.thread),
-                                  .task = number_of(told.task),
-                                  .site = number_of(name_of_site(told.site, namer_))};
-    callers_.emplace(static_cast<std::uint64_t>(who), numbers);
-    return numbers;
+    return bytes;
 }
 
-std::uint32_t lives_writer::number_of(const std::string& text) {
-    if (text.empty()) {
+const lives_writer::named_caller& lives_writer::known(caller who) {
+    const auto [found, is_new] = callers_.try_emplace(static_cast<std::uint64_t>(who));
+    if (is_new && who != caller::unknown) {
+        const auto thrown = capture_exception([&] {
+            const recorded_event told = recorded({.who = who}, 0);
+            found->second = {.thread = position_of(told.thread),
+                             .task = position_of(told.task),
+                             .site = position_of(name_of_site(told.site, namer_))};
+        });
+        if (thrown) {
+            callers_.erase(found);
+            std::rethrow_exception(thrown);
+        }
+    }
+    return found->second;
+}
+
+std::size_t lives_writer::position_of(std::string name) {
+    if (name.empty()) {
         return 0;
     }
-    if (const auto known = numbers_.find(text); known != numbers_.end()) {
-        return known->second;
+    if (const auto found = positions_.find(name); found != positions_.end()) {
+        return found->second;
     }
-    texts_.push_back(text);
-    const auto number = static_cast<std::uint32_t>(texts_.size());
-    numbers_.emplace(text, number);
-    return number;
+    names_.push_back({.text = name});
+    positions_.emplace(std::move(name), names_.size() - 1);
+    return names_.size() - 1;
 }
 
 } // namespace handlepool::detail

@@ -85,6 +85,18 @@ class Refusals(unittest.TestCase):
         self.assertEqual(self.service.stats()["pools"][1]["name"], "a\nb\u20ac")
         self.assertTrue(self.service.describe(strange.insert(bytes(8))).startswith("a\ufffdb\u20ac #0 generation 1"))
 
+    def test_places_of_scripts_are_told(self):
+        ships = self.service.add_pool("recorded", 8, 10, record_lives=1)
+        with LIBRARY.called_from("spawn.py:12"):
+            handle = ships.insert(bytes(8))
+            with LIBRARY.called_from("ships.py:99"):
+                self.service.erase(handle)
+            other = ships.insert(bytes(8))
+        self.assertRegex(self.service.describe(handle), r"erased in this frame by thread .* in ships\.py:99; created .* in spawn\.py:12$")
+        self.assertRegex(self.service.describe(other), r"created .* in spawn\.py:12$")
+        self.service.erase(other)
+        self.assertNotIn("erased in this frame by thread \"python3\" in spawn", self.service.describe(other))
+
     def test_a_service_of_the_program_stays_the_program_s(self):
         for address in (0, -1, 2**64):
             self.assert_refused(f"the address of a service {SIZES}{address}", lambda: handlepool.Service(LIBRARY, address))

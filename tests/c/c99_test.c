@@ -187,6 +187,38 @@ static void descriptions(void) {
 }
 
 /* What others can show: no control characters, and UTF-8. */
+static void places_of_scripts_are_told(void) {
+    handlepool_pool* pool = NULL;
+    const handlepool_description ships = {
+        .name = "ships", .size = sizeof(struct ship), .capacity = 10, .record_lives = 1};
+    EXPECT(handlepool_pool_create(&ships, &pool) == HANDLEPOOL_OK);
+    EXPECT(handlepool_place_named(NULL) == HANDLEPOOL_NO_PLACE);
+    EXPECT(handlepool_place_named("") == HANDLEPOOL_NO_PLACE);
+    const handlepool_place spawn = handlepool_place_named("spawn.lua:12");
+    const handlepool_place explode = handlepool_place_named("ships.lua:99");
+    EXPECT(spawn != HANDLEPOOL_NO_PLACE && spawn != explode);
+    EXPECT(handlepool_place_named("spawn.lua:12") == spawn);
+
+    handlepool_handle handle = HANDLEPOOL_NULL;
+    EXPECT(handlepool_set_place(spawn) == HANDLEPOOL_NO_PLACE);
+    EXPECT(handlepool_insert(pool, NULL, &handle) == HANDLEPOOL_OK);
+    const handlepool_place before = handlepool_set_place(explode); /* which the first script calls */
+    EXPECT(handlepool_erase(pool, handle));
+    EXPECT(handlepool_set_place(before) == explode);
+    EXPECT_TEXT(handlepool_describe(pool, handle), " in spawn.lua:12");
+    EXPECT_TEXT(handlepool_describe(pool, handle), " in ships.lua:99; created in this frame");
+    EXPECT(handlepool_insert(pool, NULL, &handle) == HANDLEPOOL_OK);
+    EXPECT_TEXT(handlepool_describe(pool, handle), " in spawn.lua:12");
+    EXPECT(handlepool_set_place(HANDLEPOOL_NO_PLACE) == spawn);
+    EXPECT(handlepool_erase(pool, handle));
+    EXPECT(handlepool_set_place(HANDLEPOOL_NO_PLACE) == HANDLEPOOL_NO_PLACE);
+    char* const text = handlepool_describe(pool, handle);
+    EXPECT(text != NULL && strstr(text, "erased in this frame") != NULL);
+    EXPECT(text != NULL && strstr(strstr(text, "erased"), "lua") > strstr(text, "created"));
+    handlepool_free_text(text);
+    EXPECT(handlepool_pool_destroy(pool) == HANDLEPOOL_OK);
+}
+
 static void texts_can_be_read_whatever_the_name(void) {
     handlepool_pool* pool = NULL;
     void* object = NULL;
@@ -844,6 +876,7 @@ int main(void) {
     descriptions();
     texts_can_be_read_whatever_the_name();
     objects_live_under_their_handles();
+    places_of_scripts_are_told();
     newborns_are_seen_when_they_are_published();
     items_lie_in_a_row();
     items_keep_their_order_where_that_is_asked_for();

@@ -10,6 +10,7 @@
 #include <handlepool/snapshots/snapshot_file.hpp>
 #include <handlepool/time/change_log.hpp>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <tests/support/message_of.hpp>
 #include <tests/support/scratch_directory.hpp>
@@ -139,6 +140,60 @@ TEST_F(recorded_past_test, leaves_out_what_is_more_than_asked_for) {
     const json found = past.changes(10, 11, 2);
     EXPECT_EQ(found["differences"].size(), 2U);
     EXPECT_GE(found["left_out"], 4);
+}
+
+TEST_F(recorded_past_test, tells_whose_lives_began_and_ended) {
+    pool<ship> rocks({.name = "rocks", .capacity = 100, .record_lives = 2, .pool_id = 341});
+    delta_recorder others;
+    others.add_lives("lives", rocks);
+    others.add("ships", log);
+    const auto append = [&](std::uint64_t frame) {
+        rocks.compact();
+        std::vector<std::byte> delta;
+        others.append(frame, delta);
+        journal->append(frame, {{"world", delta}});
+    };
+    others.begin(10);
+    const auto rock = [&] {
+        const scoped_site here("spawn");
+        return rocks.emplace(ship{1});
+    }();
+    append(11);
+    append(12);
+    {
+        const scoped_site here("explode");
+        rocks.erase(rock);
+    }
+    append(13);
+    save(13);
+    others.begin(13);
+    append(14);
+
+    recorded_past past(folder);
+    past.frames();
+    const json nobody = json::array();
+    const auto thread = " by thread \"" + rocks.life_of(rock).end->thread + "\"";
+    const auto told = [&](const std::string& text, bool has_ended) {
+        return json::array({{{"pool", "rocks"},
+                             {"name", "#0 generation " + std::to_string(rock.generation())},
+                             {"handle", fmt::format("{:#x}", rock.value())},
+                             {"has_ended", has_ended},
+                             {"text", text}}});
+    };
+    const std::string created = "created" + thread + " in spawn";
+    const std::string ended = "erased" + thread + " in explode; " + created + ", 2 frames before";
+    // Forth, back, and across a snapshot; the first one is the snapshot's.
+    for (const std::uint64_t frame : {10, 11, 12, 13, 14, 13, 11, 12, 10}) {
+        const json expected = frame == 11 ? told(created, false) : frame == 13 ? told(ended, true) : nobody;
+        EXPECT_EQ(json(past.lives(frame, 10)),
+                  (json{{"frame", frame}, {"left_out", 0}, {"lives", expected}}));
+    }
+    EXPECT_EQ(json(past.lives(13, 0)), (json{{"frame", 13}, {"left_out", 1}, {"lives", nobody}}));
+    EXPECT_EQ(past.lives(99, 10)["frame"], 14);
+    EXPECT_EQ(message_of<not_found>([&] { past.lives(9, 1); }),
+              "frame 9 is not recorded: the first one is 10");
+    std::filesystem::remove(journal_file_of(directory.path(), 10));
+    EXPECT_NE(message_of<not_found>([&] { past.lives(12, 1); }), "");
 }
 
 TEST_F(recorded_past_test, of_what_is_damaged_says_so) {

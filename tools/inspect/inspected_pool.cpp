@@ -379,6 +379,7 @@ std::string inspected_pool::describe(std::uint64_t handle) const {
         report.reserved =
             may_be_of(handle) && tag % 2 != 0 && words.tag % 2 == 0 && words.location == reservation(tag);
         if (records_lives()) {
+            report.lives_kept = std::uint32_t{1} << listed_.description.lives_bits;
             const auto now = memory_.read<std::uint32_t>(listed_.description.lives_frame);
             const auto tell = [&](const life_record& record) {
                 return program_.event_of(record, record.frames_until(now));

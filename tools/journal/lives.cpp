@@ -3,9 +3,10 @@
 #include "journal_walk.hpp"
 
 #include <handlepool/detail/text/message.hpp>
-#include <handlepool/snapshots/lives_reader.hpp>
 #include <handlepool/snapshots/saved_world.hpp>
+#include <handlepool/snapshots/told_lives.hpp>
 
+#include <support/progress_bar.hpp>
 #include <tools/handle_number.hpp>
 #include <tools/recorded_world/delta_in_entry.hpp>
 #include <tools/recorded_world/life_text.hpp>
@@ -13,6 +14,7 @@
 #include <cstddef>
 #include <optional>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 namespace handlepool::journal_tool {
@@ -54,13 +56,22 @@ public:
     }
 
     journal_state tell(const std::string& file) {
+        std::optional<support::progress_bar> bar;
+        if (handle_) { // else lines show that it goes on
+            bar.emplace("lives");
+        }
+        std::error_code ignored; // only the bar needs the size
+        const auto size = static_cast<double>(std::filesystem::file_size(file, ignored));
         return walk(
             file, [](const journal_reader&) {},
             [&](const journal_reader& reader, std::uint64_t) {
-                const auto& pools = lives_.read(delta_in_entry(reader, line_.part, file),
-                                                fmt::format("{}, frame {}", file, reader.frame()));
+                const auto pools = read_lives(delta_in_entry(reader, line_.part, file),
+                                              fmt::format("{}, frame {}", file, reader.frame()));
                 for (const told_lives& each : pools) {
                     tell(reader.frame(), each);
+                }
+                if (bar) {
+                    bar->show(static_cast<double>(reader.offset()) / size);
                 }
             });
     }
@@ -91,7 +102,6 @@ private:
 
     const command_line& line_;
     const std::optional<std::uint64_t> handle_;
-    lives_reader lives_;
     std::size_t count_ = 0;
     bool has_pools_ = false;
 };

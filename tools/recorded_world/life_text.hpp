@@ -2,7 +2,7 @@
 #pragma once
 
 #include <handlepool/detail/text/text.hpp>
-#include <handlepool/snapshots/lives_reader.hpp>
+#include <handlepool/snapshots/told_lives.hpp>
 
 #include <fmt/format.h>
 

@@ -56,7 +56,13 @@ std::string reason(const handle_report& handle) {
                                                                       : "");
     }
     return "erased, and the slot has been used again since, or revoked; the slot is at generation " +
-           std::to_string(handle.slot_generation);
+           std::to_string(handle.slot_generation) +
+           (handle.lives_kept == 0
+                ? ""
+                : ", and its last " +
+                      (handle.lives_kept == 1 ? std::string("life is")
+                                              : std::to_string(handle.lives_kept) + " lives are") +
+                      " recorded");
 }
 
 std::string life_so_far(const handle_report& handle) {

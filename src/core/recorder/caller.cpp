@@ -69,6 +69,15 @@ caller_scope::scoped caller_scope::replace(scoped inner) noexcept {
             .is_for_all = std::exchange(own_words.site_is_for_all, inner.is_for_all)};
 }
 
+std::uint64_t exchange_site(std::uint64_t site) noexcept {
+    constexpr std::uint64_t is_not_for_all = std::uint64_t{1} << site_bits;
+    const std::uint64_t before =
+        own_words.site | (own_words.site == 0 || own_words.site_is_for_all ? 0 : is_not_for_all);
+    own_words.site = site & site_mask;
+    own_words.site_is_for_all = own_words.site != 0 && (site & is_not_for_all) == 0;
+    return before;
+}
+
 actor_scope::actor_scope(std::uint32_t actor) noexcept : outer_(std::exchange(own_words.actor, actor)) {}
 actor_scope::~actor_scope() {
     own_words.actor = outer_;

@@ -160,6 +160,14 @@ TEST(describe_handle_test, a_slot_that_was_used_again) {
     EXPECT_EQ(describe_handle("ships", false, handle), "ships #1021 generation 7: erased, and the slot has "
                                                        "been used again since, or revoked; the slot is at "
                                                        "generation 11");
+    handle.lives_kept = 1;
+    EXPECT_EQ(describe_handle("ships", false, handle), "ships #1021 generation 7: erased, and the slot has "
+                                                       "been used again since, or revoked; the slot is at "
+                                                       "generation 11, and its last life is recorded");
+    handle.lives_kept = 4;
+    EXPECT_EQ(describe_handle("ships", false, handle), "ships #1021 generation 7: erased, and the slot has "
+                                                       "been used again since, or revoked; the slot is at "
+                                                       "generation 11, and its last 4 lives are recorded");
 }
 
 TEST(describe_handle_test, the_other_reasons) {

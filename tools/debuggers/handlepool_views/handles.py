@@ -110,7 +110,7 @@ def state(pool, layout, value):
     if told:
         return told
     return ("erased, and the slot has been used again since, or revoked; the slot is at generation "
-            f"{slot_generation}")
+            f"{slot_generation}{recorder.lives_kept() if recorder else ''}")
 
 
 def told_so_far(pool, index, generation):

@@ -51,6 +51,10 @@ class Recorder:
         self._frame = place["frame_"].number()
         self._last_reset = place["last_reset_"]
 
+    def lives_kept(self):
+        """", and its last 2 lives are recorded", of a slot."""
+        return ", and its last " + ("life is" if self._mask == 0 else f"{self._mask + 1} lives are") + " recorded"
+
     def beginning(self, index, generation):
         return self._read(self._life(index, generation)["beginning"], generation)
 

@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <filesystem>
 #include <utility>
 
 namespace handlepool::inspect_tool {
@@ -52,9 +53,8 @@ ordered_json recorded_past::lives(std::uint64_t frame, std::size_t most) {
     frame = last_up_to(frame);
     ordered_json lives = ordered_json::array();
     std::size_t count = 0;
-    if (frame != frames_.all().front()) { // which is that of a snapshot
-        read_lives_of(frame);
-        for (const told_lives& of : *read_->told) {
+    try {
+        for (const told_lives& of : lives_in(frame)) {
             for (const told_life& each : of.lives) {
                 if (count++ < most) {
                     lives.push_back({{"pool", detail::printable(of.pool)},
@@ -65,34 +65,35 @@ ordered_json recorded_past::lives(std::uint64_t frame, std::size_t most) {
                 }
             }
         }
+    } catch (const std::exception& error) { // files may be removed, and be damaged
+        journal_.reset();
+        throw not_found(detail::printable(error.what()));
     }
     return {{"frame", frame}, {"left_out", count - lives.size()}, {"lives", std::move(lives)}};
 }
 
-/// In the journal that goes on from the last snapshot before it.
-void recorded_past::read_lives_of(std::uint64_t frame) {
-    try {
-        const std::vector<std::uint64_t> snapshots = saved_frames(folder_);
-        const auto behind = std::ranges::lower_bound(snapshots, frame);
-        if (behind == snapshots.begin()) {
-            throw not_found(fmt::format("frame {} is not there any more", frame));
-        }
-        const std::uint64_t from = *(behind - 1);
-        const std::string file = journal_file_of(folder_, from).string();
-        if (!read_ || read_->journal.origin().frame != from || read_->journal.frame() > frame) {
-            read_.emplace(file);
-        }
-        while (read_->journal.frame() < frame && read_->journal.next()) {
-            read_->told = &read_->lives.read(recorded_worlds::delta_in_entry(read_->journal, "", file),
-                                             fmt::format("{}, frame {}", file, read_->journal.frame()));
-        }
-        if (read_->journal.frame() != frame || read_->told == nullptr) {
-            throw not_found(fmt::format("the lives of frame {} are not in '{}'", frame, file));
-        }
-    } catch (const std::exception& error) { // files may be removed, and be damaged
-        read_.reset();
-        throw not_found(detail::printable(error.what()));
+/// Of the journal that goes on from the last snapshot before the frame.
+std::vector<told_lives> recorded_past::lives_in(std::uint64_t frame) {
+    if (frame == frames_.all().front()) { // that of the first snapshot
+        return {};
     }
+    const std::vector<std::uint64_t> snapshots = saved_frames(folder_);
+    const auto behind = std::ranges::lower_bound(snapshots, frame);
+    if (behind == snapshots.begin()) {
+        throw not_found(fmt::format("frame {} is not there any more", frame));
+    }
+    const std::uint64_t from = *(behind - 1);
+    const std::string file = journal_file_of(folder_, from).string();
+    if (!journal_ || journal_->origin().frame != from || journal_->frame() > frame) {
+        journal_.emplace(std::filesystem::path(file));
+    }
+    while (journal_->frame() < frame && journal_->next()) {
+    }
+    if (journal_->frame() != frame) {
+        throw not_found(fmt::format("frame {} is not in '{}'", frame, file));
+    }
+    return read_lives(recorded_worlds::delta_in_entry(*journal_, "", file),
+                      fmt::format("{}, frame {}", file, frame));
 }
 
 std::uint64_t recorded_past::last_up_to(std::uint64_t frame) const {

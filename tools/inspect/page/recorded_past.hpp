@@ -2,14 +2,13 @@
 #pragma once
 
 #include <handlepool/snapshots/journal_reader.hpp>
-#include <handlepool/snapshots/lives_reader.hpp>
+#include <handlepool/snapshots/told_lives.hpp>
 
 #include <nlohmann/json.hpp>
 #include <tools/recorded_world/recorded_world.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -39,23 +38,14 @@ public:
 private:
     std::uint64_t last_up_to(std::uint64_t frame) const;
     void go_to(std::uint64_t frame);
-    void read_lives_of(std::uint64_t frame);
+    std::vector<told_lives> lives_in(std::uint64_t frame);
 
     std::string folder_;
     recorded_worlds::recorded_frames frames_;
     std::optional<recorded_worlds::recorded_world> world_; // at the last frame that was asked for
     std::optional<std::uint64_t> frame_of_bytes_;
-    std::vector<std::byte> bytes_; // a snapshot of it
-
-    /// A journal, up to the last frame whose lives were asked for.
-    struct read_journal {
-        explicit read_journal(const std::string& file) : journal(std::filesystem::path(file)) {}
-
-        journal_reader journal;
-        lives_reader lives{};
-        const std::vector<told_lives>* told = nullptr; // of that frame
-    };
-    std::optional<read_journal> read_;
+    std::vector<std::byte> bytes_;          // a snapshot of it
+    std::optional<journal_reader> journal_; // up to the last frame whose lives were asked for
 };
 
 } // namespace handlepool::inspect_tool

@@ -35,8 +35,8 @@ struct pool_of_lives {
     std::uint32_t id = 0;
 };
 
-/// The block in which a delta tells of lives. Names of threads, tasks and places are looked up when they are
-/// first written, and told once: later blocks name them by their numbers.
+/// The block in which a delta tells of lives. It has each name of a thread, a task and a place once. These
+/// are looked up when they are first written, which takes long.
 ///
 /// ```
 ///   note()  note()  ─▶ write(): a block ─┬─▶ commit() ─▶ the next one tells of what comes
@@ -49,36 +49,39 @@ public:
     /// Places are named by `namer`, or else by the one that the program has chosen.
     explicit lives_writer(site_namer namer) noexcept : namer_(namer) {}
 
-    /// Forgets what was noted and what was told. Returns the memory for it.
+    /// Forgets what was noted.
     void begin() noexcept;
     /// Where there is no memory for it, the next block says that some are missing.
     void note(const noted_life& life) noexcept;
-    /// What has ended all lives that were noted as forgotten, by nobody who is known.
-    void note_reset(const noted_event& reset) noexcept;
     /// Throws std::bad_alloc.
     void write(snapshot_writer& to, std::string_view name, const pool_of_lives& pool);
     void commit() noexcept;
 
 private:
-    /// Of what a caller consists, as numbers of texts.
-    struct numbered_caller {
-        std::uint32_t thread = 0;
-        std::uint32_t task = 0;
-        std::uint32_t site = 0;
+    /// Names that are known, by their positions in `names_`; the first one is no name.
+    struct named_caller {
+        std::size_t thread = 0;
+        std::size_t task = 0;
+        std::size_t site = 0;
+    };
+    struct known_name {
+        std::string text;
+        std::uint32_t number = 0; // in the block that is written, if it has the name
     };
 
-    numbered_caller numbers_of(caller who);
-    std::uint32_t number_of(const std::string& text);
+    /// Numbers the names of all that was noted. Returns the bytes that they need.
+    std::uint64_t number_names();
+    const named_caller& known(caller who);
+    std::size_t position_of(std::string name);
     void write(snapshot_writer& to, const noted_event& event);
 
     site_namer namer_;
     std::vector<noted_life> lives_;
     bool some_are_missing_ = false;
-    // From number 1 on; readers know the first ones, so many of which were told.
-    std::vector<std::string> texts_;
-    std::size_t told_ = 0;
-    std::unordered_map<std::string, std::uint32_t> numbers_;
-    std::unordered_map<std::uint64_t, numbered_caller> callers_;
+    std::vector<known_name> names_{known_name()};
+    std::unordered_map<std::string, std::size_t> positions_;
+    std::unordered_map<std::uint64_t, named_caller> callers_;
+    std::vector<std::size_t> written_; // the names of the block, in their order
 };
 
 } // namespace handlepool::detail

@@ -43,23 +43,21 @@ public:
                                       hook_order::early)),
           births_(core.add_birth_hook([this](value_type handle, auto) { note_begun(handle); })),
           frames_(core.add_frame_hook(
-              [this](const auto& notes, const parts_type& parts) {
-                  notes.revoked.for_each([&](std::size_t slot) {
-                      note_living(parts, slot_index{static_cast<std::uint32_t>(slot)});
-                  });
-                  if (notes.reset) {
-                      note_reset(parts);
-                  }
+              [this](const auto& notes, const parts_type&) {
+                  notes.revoked.for_each(
+                      [&](std::size_t slot) { note_revoked(slot_index{static_cast<std::uint32_t>(slot)}); });
               },
               [](const parts_type&) {})) {}
 
     /// Those who live now: whoever reads from here on knows of each life how it began.
     void begin() override {
         writer_.begin();
-        const parts_type& parts = cut_type::parts_of(core_);
-        for (std::uint32_t slot = 0, end = static_cast<std::uint32_t>(parts.allocator.list().fresh());
-             slot != end; ++slot) {
-            note_living(parts, slot_index{slot});
+        const auto in_service = static_cast<std::uint32_t>(parts().allocator.list().fresh());
+        for (std::uint32_t i = 0; i != in_service; ++i) {
+            const slot_index slot{i};
+            if (const auto tag = parts().table.tag_relaxed(slot); layout::is_alive(tag)) {
+                note_begun(parts().table.handle_of(slot, tag));
+            }
         }
     }
     void record(snapshot_writer& to) override {
@@ -69,55 +67,48 @@ public:
     void commit() noexcept override { writer_.commit(); }
 
 private:
-    void note_living(const parts_type& parts, slot_index slot) noexcept {
-        if (const auto tag = parts.table.tag_relaxed(slot); layout::is_alive(tag)) {
-            note_begun(parts.table.handle_of(slot, tag));
-        }
-    }
+    const parts_type& parts() const noexcept { return cut_type::parts_of(core_); }
+
+    /// A life that goes on.
     void note_begun(value_type handle) noexcept {
-        const parts_type& parts = cut_type::parts_of(core_);
-        note(parts, handle, {});
+        writer_.note({.handle = handle, .beginning = beginning_of(handle)});
     }
     void note_ended(value_type handle) noexcept {
-        const parts_type& parts = cut_type::parts_of(core_);
-        const auto end = parts.lives.end(parts.table.slot_of(handle), generation_of(handle), false);
-        note(parts, handle, end ? noted(parts, *end) : noted_event{.event = life_event::forgotten});
+        const auto end = parts().lives.end(parts().table.slot_of(handle), generation_of(handle), false);
+        writer_.note(
+            {.handle = handle, .beginning = beginning_of(handle), .end = end ? noted(*end) : noted_event()});
     }
-    /// Who has ended all that has no end of its own: it is recorded when all have ended.
-    void note_reset(const parts_type& parts) noexcept {
-        const std::uint32_t generation = layout::generation_of(parts.fresh_tag);
-        if (const auto reset = parts.lives.last_reset(generation)) {
-            writer_.note_reset(noted(parts, *reset));
+    /// The slot's object has another handle than before, or had one, if it has ended meanwhile; perhaps
+    /// several, of which the last ones are known.
+    void note_revoked(slot_index slot) noexcept {
+        const auto now = parts().table.tag_relaxed(slot);
+        auto tag = parts().table.last_object(now);
+        if (layout::is_alive(now)) {
+            note_begun(parts().table.handle_of(slot, tag));
+        }
+        noted_event later = beginning_of(parts().table.handle_of(slot, tag));
+        const std::uint32_t frames_ago = later.frames_ago; // what happened earlier was told
+        while (later.event == life_event::renamed && later.frames_ago == frames_ago) {
+            tag = static_cast<decltype(tag)>(tag - 2);
+            const value_type handle = parts().table.handle_of(slot, tag);
+            const noted_event beginning = beginning_of(handle);
+            later.event = life_event::revoked;
+            writer_.note({.handle = handle, .beginning = beginning, .end = later});
+            later = beginning;
         }
     }
 
-    /// And the lives of the handles that the object had before, as far as they are known.
-    void note(const parts_type& parts, value_type handle, const noted_event& end) noexcept {
-        const slot_index slot = parts.table.slot_of(handle);
-        auto tag = layout::tag_of(handle);
-        noted_life life{.handle = handle, .end = end};
-        for (auto beginning = parts.lives.beginning(slot, layout::generation_of(tag)); beginning;
-             beginning = parts.lives.beginning(slot, layout::generation_of(tag))) {
-            life.beginning = noted(parts, *beginning);
-            writer_.note(life);
-            if (beginning->event != life_event::renamed) {
-                return;
-            }
-            tag = static_cast<typename layout::tag_type>(tag - 2);
-            life = {.handle = parts.table.handle_of(slot, tag), .end = life.beginning};
-            life.end.event = life_event::revoked;
-        }
-        life.beginning = {};
-        writer_.note(life);
+    noted_event beginning_of(value_type handle) const noexcept {
+        const auto found = parts().lives.beginning(parts().table.slot_of(handle), generation_of(handle));
+        return found ? noted(*found) : noted_event();
     }
-
     static std::uint32_t generation_of(value_type handle) noexcept {
         return layout::generation_of(layout::tag_of(handle));
     }
-    static noted_event noted(const parts_type& parts, const life_record& record) noexcept {
+    noted_event noted(const life_record& record) const noexcept {
         return {.event = record.event,
                 .is_undone = record.is_undone,
-                .frames_ago = parts.lives.frames_since(record),
+                .frames_ago = parts().lives.frames_since(record),
                 .who = record.who};
     }
 

@@ -100,7 +100,7 @@ public:
     }
 
     /// Leaves no records: they would name all objects, whose slots the next compaction looks at as fast.
-    void clear(caller who) noexcept {
+    void clear(caller who, life_event event = life_event::cleared) noexcept {
         std::size_t cleared = 0;
         parts_.for_each_slot([&](slot_index slot, tag_type tag) {
             // Again when its handle was revoked.
@@ -108,7 +108,7 @@ public:
                 tag = parts_.table.tag(slot);
             }
             if (layout::is_alive(tag)) {
-                parts_.note_end(parts_.table.handle_of(slot, tag), life_event::cleared, who);
+                parts_.note_end(parts_.table.handle_of(slot, tag), event, who);
                 ++cleared;
             }
         });

@@ -33,6 +33,7 @@ struct handle_report {
     std::optional<std::uint32_t> frames_since_death = std::nullopt;
     // If recorded: the handle's life, and the pool's last reset.
     recorded_life life = {};
+    std::uint32_t lives_kept = 0; ///< of each slot; 0 if none are recorded
     std::optional<recorded_event> last_reset = std::nullopt;
 };
 

@@ -78,7 +78,7 @@ public:
         expects(
             gate_.try_close(), name_,
             "destroyed while an access guard is held, a compaction runs, or a thread has exclusive access");
-        destroy_all();
+        destroy_all(caller::unknown);
         id_.set_next_generation(next_generation());
         // Volatile, or the compiler drops the store: the lifetime ends here.
         const_cast<volatile std::uint32_t&>(in_use_) = 0;
@@ -603,8 +603,7 @@ private:
     /// The gate is closed.
     void reset_alone(caller who) {
         auto* const keeper = std::exchange(parts_.keeper, nullptr); // nothing comes back
-        parts_.lives.take_over_all(); // hooks may ask how what they see has ended
-        destroy_all();
+        destroy_all(who);
         parts_.keeper = keeper;
         if (keeper != nullptr) {
             keeper->miss_all();
@@ -651,14 +650,14 @@ private:
         return (highest + 1) & ~1U;
     }
 
-    void destroy_all() noexcept {
+    void destroy_all(caller who) noexcept {
         const auto& extractions = compactor_.extractions_of_threads();
         compactor_.deferred().work_off(); // before all others end, so that sinks get their objects
         if (parts_.ends_objects() || compactor_.watches_ends() || !extractions.empty()) {
             inline_executor executor;
             // Again as long as destructors make new objects.
             do {
-                eraser_.clear(caller::unknown);
+                eraser_.clear(who, life_event::forgotten);
                 compactor_.run(executor);
             } while (size() != 0 || parts_.promoted() != 0 || !extractions.empty());
         }

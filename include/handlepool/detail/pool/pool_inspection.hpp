@@ -61,6 +61,7 @@ handle_report examine(typename Config::layout::value_type handle, handle_state s
                         .first_generation = layout::generation_of(parts.fresh_tag),
                         .slots_in_service = parts.slots_in_service()};
     found.life = recorded_life_in(parts, handle);
+    found.lives_kept = parts.lives.lives_kept();
     if (const auto reset = parts.lives.last_reset(found.first_generation)) {
         found.last_reset = recorded(*reset, parts.lives.frames_since(*reset));
     }

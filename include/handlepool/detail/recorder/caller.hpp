@@ -118,6 +118,10 @@ private:
     scoped outer_;
 };
 
+/// For languages without destructors: from here on, what the calling thread does is called from this site,
+/// for all within it, or from none for 0. Returns the former one, in a form that is taken, too.
+HANDLEPOOL_EXPORT std::uint64_t exchange_site(std::uint64_t site) noexcept;
+
 /// While it lives, its thread's actor is this one. Zero takes the thread's name anew.
 class HANDLEPOOL_EXPORT actor_scope {
 public:

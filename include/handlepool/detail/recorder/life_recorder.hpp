@@ -49,6 +49,8 @@ public:
     }
 
     bool is_on() const noexcept { return lives_.has_value(); }
+    /// So many lives of each slot are kept; 0 if nothing is recorded.
+    std::uint32_t lives_kept() const noexcept { return lives_mask_ + 1; }
 
     /// The function that calls this, if it is of interest.
     HANDLEPOOL_ALWAYS_INLINE caller from_here() const noexcept {
@@ -91,12 +93,6 @@ public:
     void take_over(std::size_t first, std::size_t count) noexcept {
         if (is_on()) {
             write_waiting(first, count);
-        }
-    }
-    /// The same for all removals. Only while nobody else uses the pool.
-    void take_over_all() noexcept {
-        if (is_on()) {
-            write_waiting(0, waiting_->reach());
         }
     }
     /// Whether the end of a life is written, does not wait, and was not taken back; if it is, all of it is

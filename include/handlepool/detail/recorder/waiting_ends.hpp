@@ -38,7 +38,7 @@ public:
     /// Who puts a removal at this position, before others can see that.
     void put(std::size_t position, slot_index slot, const life_record& end) noexcept {
         if (position >= reach_.load(std::memory_order::relaxed)) [[unlikely]] {
-            raise_reach(position);
+            reach(position);
         }
         waiting_end& one = ends_[position];
         // (57) release: each pairs with (58), for what was here before, which is taken over by now; the last
@@ -73,7 +73,7 @@ public:
     /// The end of a life, if it waits; if it was taken over meanwhile, what take() has written can be seen
     /// afterwards. Any thread, wait-free. Linear in the positions ever used.
     std::optional<life_record> find(slot_index slot, std::uint32_t generation) const noexcept {
-        for (std::size_t i = 0, last = reach(); i < last; ++i) {
+        for (std::size_t i = 0, last = reach_.load(std::memory_order::relaxed); i < last; ++i) {
             const waiting_end& one = ends_[i];
             // (58) acquire: pairs with (57)
             if (one.life.load(std::memory_order::acquire) != life_of(slot, generation)) {
@@ -89,11 +89,6 @@ public:
             }
         }
         return std::nullopt;
-    }
-
-    /// Below this one are all positions that were ever used.
-    std::size_t reach() const noexcept {
-        return static_cast<std::size_t>(reach_.load(std::memory_order::relaxed));
     }
 
     /// Forgets all. Only while nobody else uses the pool.
@@ -120,7 +115,7 @@ private:
     // So that it seldom has to be raised.
     static constexpr std::uint64_t reach_step = 4096;
 
-    HANDLEPOOL_NOINLINE void raise_reach(std::size_t position) noexcept {
+    HANDLEPOOL_NOINLINE void reach(std::size_t position) noexcept {
         const std::uint64_t wanted =
             least<std::uint64_t>((position / reach_step + 1) * reach_step, ends_.size());
         std::uint64_t reach = reach_.load(std::memory_order::relaxed);
@@ -137,6 +132,7 @@ private:
     }
 
     typename Policy::template array<waiting_end> ends_;
+    // Below it are all positions that were ever used.
     word reach_{0};
 };
 

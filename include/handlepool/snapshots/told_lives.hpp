@@ -2,15 +2,10 @@
 #pragma once
 
 #include <handlepool/detail/base/config.hpp>
-#include <handlepool/detail/snapshots/snapshot_reader.hpp>
 #include <handlepool/recorded_life.hpp>
-#include <handlepool/snapshots/invalid_snapshot.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
-#include <map>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -19,8 +14,7 @@
 
 namespace handlepool {
 
-/// The beginning or the end of a life, as a delta tells it: see recorded_event. The texts stay until the
-/// reader has read the next delta; they may have any bytes.
+/// The beginning or the end of a life, as a delta tells it: see recorded_event. The texts may have any bytes.
 struct told_event {
     life_event event = life_event::none; ///< how
     std::uint32_t frames_ago = 0;        ///< frames of the pool, before the one that the delta leads to
@@ -56,40 +50,19 @@ struct told_lives {
     std::vector<told_life> lives{}; ///< in the order in which they were told; one may be there twice
 };
 
-/// Reads whose lives have begun and ended, by whom and from where, in the deltas of a recorder to which
-/// add_lives() has added pools. All deltas since its begin() are read, in their order: each names a place
-/// once.
+/// Reads whose lives have begun and ended, by whom and from where, in a delta of a recorder to which
+/// add_lives() has added pools; nothing if it tells of none. Texts lie in the delta's bytes.
 ///
 ///     handlepool::journal_reader journal("100.journal");
-///     handlepool::lives_reader lives;
 ///     while (journal.next()) {
-///         for (const auto& pool : lives.read(journal.parts().front().bytes)) {
+///         for (const auto& pool : handlepool::read_lives(journal.parts().front().bytes)) {
 ///             for (const auto& life : pool.lives) ... // life.end->to_string()
 ///         }
 ///     }
 ///
-/// One thread at a time uses it.
-class HANDLEPOOL_EXPORT lives_reader {
-public:
-    lives_reader();
-    ~lives_reader();
-    lives_reader(const lives_reader&) = delete;
-    lives_reader& operator=(const lives_reader&) = delete;
-
-    /// The lives that a delta tells of, by pools; none if it tells of none. Those of an earlier call end.
-    /// Names that an earlier delta has told, which was not read, are empty. Linear in the delta. Throws
-    /// invalid_snapshot for bytes that are no delta, with `origin` in the message, and std::bad_alloc; then
-    /// the next delta can be read all the same.
-    const std::vector<told_lives>& read(std::span<const std::byte> delta,
-                                        std::string_view origin = "in memory");
-
-private:
-    struct known_texts;
-
-    told_lives read_part(const detail::snapshot_block& block);
-
-    std::map<std::string, std::unique_ptr<known_texts>, std::less<>> texts_; // by parts
-    std::vector<told_lives> read_;
-};
+/// Any thread; linear in the delta. Throws invalid_snapshot for bytes that are no delta, with `origin` in the
+/// message, such as the name of a file; and std::bad_alloc.
+HANDLEPOOL_EXPORT std::vector<told_lives> read_lives(std::span<const std::byte> delta,
+                                                     std::string_view origin = "in memory");
 
 } // namespace handlepool
