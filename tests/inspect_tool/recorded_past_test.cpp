@@ -183,7 +183,7 @@ TEST_F(recorded_past_test, tells_whose_lives_began_and_ended) {
     const std::string created = "created" + thread + " in spawn";
     const std::string ended = "erased" + thread + " in explode; " + created + ", 2 frames before";
     // Forth, back, and across a snapshot; the first one is the snapshot's.
-    for (const std::uint64_t frame : {10, 11, 12, 13, 14, 13, 11, 12, 10}) {
+    for (const std::uint64_t frame : {10U, 11U, 12U, 13U, 14U, 13U, 11U, 12U, 10U}) {
         const json expected = frame == 11 ? told(created, false) : frame == 13 ? told(ended, true) : nobody;
         EXPECT_EQ(json(past.lives(frame, 10)),
                   (json{{"frame", frame}, {"left_out", 0}, {"lives", expected}}));

@@ -47,7 +47,8 @@ public:
     static constexpr std::uint32_t version = 1; // of what the block has
 
     /// Places are named by `namer`, or else by the one that the program has chosen.
-    explicit lives_writer(site_namer namer) noexcept : namer_(namer) {}
+    /// Throws std::bad_alloc.
+    explicit lives_writer(site_namer namer) : namer_(namer) {}
 
     /// Forgets what was noted.
     void begin() noexcept;
