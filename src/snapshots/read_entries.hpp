@@ -16,8 +16,8 @@
 namespace handlepool::detail {
 
 inline std::string text_of(block_kind kind) {
-    constexpr std::string_view names[] = {"an end",  "a pool", "a container",
-                                          "a value", "frames", "a pool's delta", "recorded lives"};
+    constexpr std::string_view names[] = {"an end", "a pool",         "a container",   "a value",
+                                          "frames", "a pool's delta", "recorded lives"};
     const auto number = static_cast<std::size_t>(kind);
     return number < std::size(names) ? std::string(names[number]) : "of kind " + std::to_string(number);
 }

@@ -73,6 +73,10 @@ TEST(asteroids_page, shows_what_recorded_frames_have_changed) {
     page.value_of("(() => { const from = document.getElementById('recorded-from'); from.value = '10'; "
                   "from.dispatchEvent(new Event('change')); })()");
     page.wait_for("/From frame 9 to frame 19:/.test(document.getElementById('recorded-changes').innerText)");
+    go_to(1); // which has all that lived when the recording began
+    page.wait_for("/From frame 0 to frame 1:/.test(document.getElementById('recorded-changes').innerText)");
+    EXPECT_THAT(text(), testing::ContainsRegex("whose life\\s+how it began or ended\\s+rocks #0 generation 1 "
+                                               "\\(0x[0-9a-f]+\\)\\s+created by thread \"asteroids\" in "));
     EXPECT_TRUE(page.complaints().empty()) << page.complaints().front();
     EXPECT_EQ(page.value_of("document.documentElement.scrollWidth"), 390);
 }

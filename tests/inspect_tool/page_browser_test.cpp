@@ -246,17 +246,20 @@ TEST_P(page_in_browser, keeps_moments_by_name_when_it_is_loaded_again) {
         "/game::found/.test(document.querySelector('#view-objects').innerText)"); // and what was seen first
     page.value_of("document.getElementById('mark-name').value = 'before the wave'");
     page.click("#mark");
-    wait_for_text("#marks", "^before the wave is kept; keep another one to compare.$");
+    wait_for_text("#marks", "^before the wave is kept; keep another one to compare. Forget all$");
     page.value_of("setTimeout(() => location.reload(), 0), document.body.id = 'former'");
     page.wait_for("document.body && document.body.id !== 'former' && "
                   "document.querySelectorAll('#pools tbody tr').length === 3");
-    wait_for_text("#marks", "^before the wave is kept; keep another one to compare.$");
+    wait_for_text("#marks", "^before the wave is kept; keep another one to compare. Forget all$");
     wait_for_text("#pool-title", "^stations$");
     EXPECT_EQ(page.value_of("document.getElementById('tab-objects').getAttribute('aria-selected')"), "true");
     page.value_of("document.getElementById('mark-name').value = 'after it'");
     page.value_of("document.getElementById('mark-name').focus()");
     page.press("Enter");
     wait_for_text("#comparison", "before the wave\\s+after it\\s+change");
+    page.click("#forget");
+    wait_for_text("#marks", "^$");
+    wait_for_text("#comparison", "^$");
 }
 
 // What takes long is asked seldom: here the server's answers say so.

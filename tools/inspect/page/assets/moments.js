@@ -47,12 +47,19 @@ const show = () => {
   }
 };
 
+const forget_all = () => {
+  kept.length = 0;
+  keep_all();
+  show_moments();
+};
+
 /// Shows what is kept, and compares the last two.
 export const show_moments = () => {
   const count_kept = kept.length;
-  if (count_kept === 0) return;
-  by_id('marks').replaceChildren(...(count_kept === 1 ? [`${kept[0].name} is kept; keep another one to compare.`] :
-    [...chooser('first', 'From ', count_kept - 2, show), ...chooser('second', ' to ', count_kept - 1, show)]));
+  const words = count_kept < 2 ? kept.map(({name}) => `${name} is kept; keep another one to compare.`) :
+    [...chooser('first', 'From ', count_kept - 2, show), ...chooser('second', ' to ', count_kept - 1, show)];
+  by_id('marks').replaceChildren(...words, ...(count_kept ? [' ', element('button', {id: 'forget', onclick: forget_all}, 'Forget all')] : []));
+  by_id('comparison').replaceChildren();
   show();
 };
 
