@@ -130,6 +130,9 @@ table::table() {
         at_most("the same in the order of creation", 2.5, 1, "≤ +{:.1f} ns", "{:+.2f} ns"),
         at_most("the same in random order with stacks of 16 functions", 150, 60, "≤ +{} ns", "{:+.1f} ns"),
         at_most("the same: memory of a slot and life", 32, 16, "≤ {} bytes", "{:.0f} bytes"),
+        at_most("deltas that tell of lives, 10,000 of 100,000 ended and as many begun, against deltas that "
+                "don't, for each two",
+                150, 60, "≤ +{} ns", "{:+.0f} ns"),
         // An exchange for each erase, and two moves of each object: see docs/inside/figures.md. One thread
         // alone has exclusive access instead.
         {churn + "1,000 alive", row::better::lower, 6, {}, "≤ {} ×", "{:.2f} ×"},

@@ -70,6 +70,7 @@ enum class figure : std::size_t {
     recorder_sites_in_order,
     recorder_stacks,
     recorder_memory,
+    recorder_told,
     churn_1k,
     churn_10k,
     churn_100k,
