@@ -24,9 +24,8 @@ void write_text(snapshot_writer& to, std::string_view text) {
 
 } // namespace
 
-void lives_writer::begin() noexcept {
-    lives_.clear();
-    some_are_missing_ = false;
+void lives_writer::begin(std::uint32_t frame) noexcept {
+    commit(frame);
 }
 
 void lives_writer::note(const noted_life& life) noexcept {
@@ -35,7 +34,8 @@ void lives_writer::note(const noted_life& life) noexcept {
     }
 }
 
-void lives_writer::write(snapshot_writer& to, std::string_view name, const pool_of_lives& pool) {
+void lives_writer::write(snapshot_writer& to, std::string_view name, const pool_of_lives& pool,
+                         std::uint32_t frame) {
     const std::uint64_t name_bytes = number_names();
     to.begin_block(block_kind::lives, version, name,
                    header_bytes + bytes_of(pool.name) + sizeof(std::uint32_t) + name_bytes +
@@ -51,22 +51,26 @@ void lives_writer::write(snapshot_writer& to, std::string_view name, const pool_
     to.number(static_cast<std::uint64_t>(lives_.size()));
     for (const noted_life& each : lives_) {
         to.number(each.handle);
-        write(to, each.beginning);
-        write(to, each.end);
+        write(to, each.beginning, frame);
+        write(to, each.end, frame);
     }
     to.end_block();
 }
 
-void lives_writer::write(snapshot_writer& to, const noted_event& event) {
+void lives_writer::write(snapshot_writer& to, const noted_event& event, std::uint32_t frame) {
     const named_caller& who = known(event.who);
-    to.number(static_cast<std::uint32_t>(event.event) | (event.is_undone ? std::uint32_t{256} : 0));
-    to.number(event.frames_ago);
+    const std::uint32_t ago = (frame - event.frame) & life_record::frame_mask;
+    const std::uint32_t since_last = (frame - told_frame_) & life_record::frame_mask;
+    to.number(static_cast<std::uint32_t>(event.event) | (event.is_undone ? told_is_undone : 0) |
+              (event.is_there ? told_is_there : 0));
+    to.number(event.is_unknown() || ago <= since_last ? std::uint32_t{0} : ago - since_last);
     to.number(names_[who.thread].number);
     to.number(names_[who.task].number);
     to.number(names_[who.site].number);
 }
 
-void lives_writer::commit() noexcept {
+void lives_writer::commit(std::uint32_t frame) noexcept {
+    told_frame_ = frame;
     some_are_missing_ = false;
     // After a frame in which much has ended, its memory is not kept.
     if (lives_.capacity() > 4 * lives_.size() + 1024) {

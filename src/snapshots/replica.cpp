@@ -41,7 +41,9 @@ public:
                  const detail::snapshot_blocks& blocks) {
         told_.reserve(parts.size());
         for (const auto& each : parts) {
-            if (const detail::snapshot_block* const block = blocks.find(each->name())) {
+            const detail::snapshot_block* const block = blocks.find(each->name());
+            if (block != nullptr &&
+                block->kind != detail::block_kind::lives) { // which are nothing of the world
                 detail::block_reader from = detail::reader_of(*block, each->kind(),
                                                               each->kind() == detail::block_kind::pool_delta
                                                                   ? detail::delta_version

@@ -14,7 +14,6 @@ namespace {
 
 using detail::block_reader;
 
-constexpr std::uint32_t undone_bit = 256;
 constexpr std::uint64_t life_bytes = 8 + 2 * 5 * 4;
 
 std::string_view text_in(block_reader& from) {
@@ -49,19 +48,27 @@ private:
     std::vector<std::string_view> texts_;
 };
 
-std::optional<told_event> next_event(block_reader& from, const text_list& texts) {
+/// Of these events, if it is there.
+std::optional<told_event> next_event(block_reader& from, const text_list& texts, life_event first,
+                                     life_event last) {
     const auto how = from.number<std::uint32_t>();
-    const std::uint32_t event = how & ~undone_bit;
-    from.require_that(event <= static_cast<std::uint32_t>(life_event::forgotten), sizeof how,
-                      "event " + std::to_string(how) +
-                          " is unknown; known are 0 to 11, and 256 more for one that was taken back");
-    const told_event told{.event = static_cast<life_event>(event),
+    const auto event = static_cast<life_event>(how & 255);
+    const bool is_there = (how & detail::told_is_there) != 0;
+    from.require_that(
+        (how & ~(detail::told_is_undone | detail::told_is_there)) < 256 &&
+            (is_there ? event == life_event::none || (event >= first && event <= last) : how == 0),
+        sizeof how,
+        "event " + std::to_string(how) + " is unknown here; 0 is allowed, and 512 with 0 or " +
+            std::to_string(static_cast<std::uint32_t>(first)) + " to " +
+            std::to_string(static_cast<std::uint32_t>(last)) + ", and 256 more for one that was taken back");
+    const told_event told{.event = event,
                           .frames_ago = from.number<std::uint32_t>(),
                           .thread = texts.next(from),
                           .task = texts.next(from),
                           .site = texts.next(from),
-                          .is_undone = (how & undone_bit) != 0};
-    return told.event == life_event::none ? std::nullopt : std::optional(told);
+                          .is_undone = (how & detail::told_is_undone) != 0};
+    from.require_that(is_there || told == told_event(), 16, "an event that is not there has something");
+    return is_there ? std::optional(told) : std::nullopt;
 }
 
 told_lives read_part(const detail::snapshot_block& block) {
@@ -72,10 +79,12 @@ told_lives read_part(const detail::snapshot_block& block) {
     const unsigned naming_bits = index_bits + generation_bits + (widths >> 16 & 255);
     from.require_that(naming_bits <= 64, sizeof widths, "the handles have more than 64 bits");
     const auto low_bits = [](unsigned bits) { return ~std::uint64_t{0} >> (64 - bits); };
-    told_lives told{.part = block.name,
-                    .handle_mask = low_bits(naming_bits),
-                    .pool_id = from.number<std::uint32_t>(),
-                    .some_are_missing = from.number<std::uint32_t>() != 0};
+    told_lives told{
+        .part = block.name, .handle_mask = low_bits(naming_bits), .pool_id = from.number<std::uint32_t>()};
+    const auto flags = from.number<std::uint32_t>();
+    from.require_that(flags <= 1, sizeof flags,
+                      "flags " + std::to_string(flags) + " are unknown; known are 0 and 1");
+    told.some_are_missing = flags != 0;
     told.pool = text_in(from);
     const text_list texts(from);
     const auto count = from.number<std::uint64_t>();
@@ -84,12 +93,16 @@ told_lives read_part(const detail::snapshot_block& block) {
     told.lives.reserve(static_cast<std::size_t>(count));
     for (std::uint64_t i = 0; i != count; ++i) {
         const auto handle = from.number<std::uint64_t>();
-        told.lives.push_back(
-            {.handle = handle,
-             .index = handle & low_bits(index_bits),
-             .generation = static_cast<std::uint32_t>(handle >> index_bits & low_bits(generation_bits)),
-             .beginning = next_event(from, texts),
-             .end = next_event(from, texts)});
+        const std::uint64_t tag = handle >> (index_bits - 1) >> 1;
+        from.require_that((handle & ~told.handle_mask) == 0 && tag % 2 != 0 &&
+                              tag >> (generation_bits - 1) >> 1 == told.pool_id,
+                          sizeof handle,
+                          "handle " + std::to_string(handle) + " is none of an object of the pool");
+        told.lives.push_back({.handle = handle,
+                              .index = handle & low_bits(index_bits),
+                              .generation = static_cast<std::uint32_t>(tag & low_bits(generation_bits)),
+                              .beginning = next_event(from, texts, life_event::created, life_event::renamed),
+                              .end = next_event(from, texts, life_event::erased, life_event::forgotten)});
     }
     from.require_end();
     return told;

@@ -30,6 +30,7 @@ TEST_P(told_lives_memory, are_in_the_next_delta_when_one_can_not_be_written) {
     int call = 0;
     const std::size_t failures = with_each_allocation_failing(GetParam(), [&](memory_shortage& when) {
         const scoped_site here("call " + std::to_string(++call));
+        const scoped_task task("task " + std::to_string(call));
         ships.erase(ships.emplace(1));
         ships.compact();
         std::vector<std::byte> delta(3);
@@ -42,7 +43,10 @@ TEST_P(told_lives_memory, are_in_the_next_delta_when_one_can_not_be_written) {
         EXPECT_FALSE(told.some_are_missing);
         ASSERT_EQ(told.lives.size(), static_cast<std::size_t>(call));
         for (int i = 0; i != call; ++i) {
-            EXPECT_EQ(told.lives[static_cast<std::size_t>(i)].end->site, "call " + std::to_string(i + 1));
+            const told_event& end = *told.lives[static_cast<std::size_t>(i)].end;
+            EXPECT_EQ(end.site, "call " + std::to_string(i + 1));
+            EXPECT_EQ(end.task, "task " + std::to_string(i + 1));
+            EXPECT_EQ(end.frames_ago, 0U);
         }
     });
     EXPECT_GT(failures, 3U);

@@ -282,7 +282,7 @@ TEST(recorded_life, is_in_the_messages_of_a_pool) {
     ASSERT_EQ(next.index(), first.index());
     EXPECT_EQ(ships.describe(first),
               "ships #0 generation 1: erased, and the slot has been used again since, or "
-              "revoked; the slot is at generation 3")
+              "revoked; the slot is at generation 3, and its last life is recorded")
         << "one life is kept, and that is another one's";
 
     const auto renewed = [&] {

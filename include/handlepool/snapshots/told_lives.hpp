@@ -16,8 +16,8 @@ namespace handlepool {
 
 /// The beginning or the end of a life, as a delta tells it: see recorded_event. The texts may have any bytes.
 struct told_event {
-    life_event event = life_event::none; ///< how
-    std::uint32_t frames_ago = 0;        ///< frames of the pool, before the one that the delta leads to
+    life_event event = life_event::none; ///< how; `none` if nobody knows that any more
+    std::uint32_t frames_ago = 0;        ///< 0 for since the delta before, or else frames of the pool
     std::string_view thread;             ///< its name
     std::string_view task;               ///< of scoped_task, or empty
     std::string_view site;               ///< from where: "explode() at ship.cpp:88"
@@ -34,20 +34,21 @@ struct told_life {
     std::uint64_t handle = 0;            ///< its value, without user bits
     std::uint64_t index = 0;             ///< the handle's,
     std::uint32_t generation = 0;        ///< and this one, too
-    std::optional<told_event> beginning; ///< nothing if it was not known any more
-    std::optional<told_event> end;       ///< also one that a restore has taken back
+    std::optional<told_event> beginning; ///< nothing if it is not known any more
+    std::optional<told_event> end;       ///< nothing while it goes on
 
     friend bool operator==(const told_life&, const told_life&) = default; ///< Compare as a whole.
 };
 
 /// What a delta tells of the lives of a pool.
 struct told_lives {
-    std::string_view part;          ///< the name that was given to delta_recorder::add_lives()
-    std::string_view pool{};        ///< that of the pool
-    std::uint64_t handle_mask = 0;  ///< bits of a handle that are no user bits
-    std::uint32_t pool_id = 0;      ///< of all handles
-    bool some_are_missing = false;  ///< there was no memory to note all of them
-    std::vector<told_life> lives{}; ///< in the order in which they were told; one may be there twice
+    std::string_view part;         ///< the name that was given to delta_recorder::add_lives()
+    std::string_view pool{};       ///< that of the pool
+    std::uint64_t handle_mask = 0; ///< bits of a handle that are no user bits
+    std::uint32_t pool_id = 0;     ///< of all handles
+    bool some_are_missing =
+        false; ///< the pool records too few of a slot, or there was no memory to note them
+    std::vector<told_life> lives{}; ///< as they were found
 };
 
 /// Reads whose lives have begun and ended, by whom and from where, in a delta of a recorder to which

@@ -15,11 +15,19 @@
 
 namespace handlepool::detail {
 
-/// What was known of an event of a life when it was noted; `none` if nothing was.
+// Bits of an event in the block, above the event itself.
+inline constexpr std::uint32_t told_is_undone = 256;
+inline constexpr std::uint32_t told_is_there = 512;
+
+/// What was known of an event of a life when it was noted.
 struct noted_event {
+    /// It has happened, and nobody knows how.
+    bool is_unknown() const noexcept { return event == life_event::none; }
+
+    bool is_there = false; ///< it has happened
     life_event event = life_event::none;
     bool is_undone = false;
-    std::uint32_t frames_ago = 0;
+    std::uint32_t frame = 0; ///< of the recorder
     caller who = caller::unknown;
 };
 struct noted_life {
@@ -50,13 +58,15 @@ public:
     /// Throws std::bad_alloc.
     explicit lives_writer(site_namer namer) : namer_(namer) {}
 
-    /// Forgets what was noted.
-    void begin() noexcept;
+    /// Forgets what was noted. The recorder has this frame.
+    void begin(std::uint32_t frame) noexcept;
     /// Where there is no memory for it, the next block says that some are missing.
     void note(const noted_life& life) noexcept;
-    /// Throws std::bad_alloc.
-    void write(snapshot_writer& to, std::string_view name, const pool_of_lives& pool);
-    void commit() noexcept;
+    /// Some are missing.
+    void miss() noexcept { some_are_missing_ = true; }
+    /// In this frame of the recorder. Throws std::bad_alloc.
+    void write(snapshot_writer& to, std::string_view name, const pool_of_lives& pool, std::uint32_t frame);
+    void commit(std::uint32_t frame) noexcept;
 
 private:
     /// Names that are known, by their positions in `names_`; the first one is no name.
@@ -74,11 +84,12 @@ private:
     std::uint64_t number_names();
     const named_caller& known(caller who);
     std::size_t position_of(std::string name);
-    void write(snapshot_writer& to, const noted_event& event);
+    void write(snapshot_writer& to, const noted_event& event, std::uint32_t frame);
 
     site_namer namer_;
     std::vector<noted_life> lives_;
     bool some_are_missing_ = false;
+    std::uint32_t told_frame_ = 0; // that of the block before
     std::vector<known_name> names_{known_name()};
     std::unordered_map<std::string, std::size_t> positions_;
     std::unordered_map<std::uint64_t, named_caller> callers_;

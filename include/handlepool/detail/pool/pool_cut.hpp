@@ -73,7 +73,7 @@ public:
     bool clear() noexcept {
         const bool any = pool_.size() != 0;
         if (any) { // else it would look at all slots
-            pool_.clear(caller::unknown);
+            pool_.clear(parts().lives.from_here());
         }
         return any;
     }

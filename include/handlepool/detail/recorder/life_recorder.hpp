@@ -155,6 +155,34 @@ public:
             frame_.store(frame() + 1, std::memory_order::relaxed); // one thread, while the gate is closed
         }
     }
+    /// The last generation from `first` to before `end` with which a life of this slot has begun, as far as
+    /// it is known, and was not undone; 0 if there is none. Linear in the lives that are kept.
+    std::uint32_t last_beginning(slot_index slot, std::uint32_t first, std::uint32_t end) const noexcept {
+        std::uint32_t last = 0;
+        for (std::uint32_t lane = 0; is_on() && lane <= lives_mask_; ++lane) {
+            const entry& one = (*lives_)[(std::size_t{raw(slot)} << lives_bits_) + lane].beginning;
+            // (58)
+            const std::uint64_t stamp = one.stamp.load(std::memory_order::acquire);
+            const life_record found = life_record::of(one.who.load(std::memory_order::relaxed), stamp);
+            // Halves of two records are none of a generation that could be here.
+            if (found.generation >= first && found.generation < end && found.generation > last &&
+                !found.is_undone && (found.generation >> 1 & lives_mask_) == lane) {
+                last = found.generation;
+            }
+        }
+        return last;
+    }
+
+    /// A later life of the slot has taken the place of the one with this generation.
+    bool is_overwritten(slot_index slot, std::uint32_t generation) const noexcept {
+        const entry& one = at(slot, generation).beginning;
+        // (58)
+        const std::uint64_t stamp = one.stamp.load(std::memory_order::acquire);
+        return life_record::of(one.who.load(std::memory_order::relaxed), stamp).generation > generation;
+    }
+
+    /// Frames that have ended, modulo 2^27.
+    std::uint32_t frame() const noexcept { return frame_.load(std::memory_order::relaxed); }
     std::uint32_t frames_since(const life_record& record) const noexcept {
         return record.frames_until(frame());
     }
@@ -254,8 +282,6 @@ private:
             one.stamp.store(found.stamp(), std::memory_order::relaxed);
         }
     }
-
-    std::uint32_t frame() const noexcept { return frame_.load(std::memory_order::relaxed); }
 
     std::optional<array> lives_;
     std::optional<waiting_ends<Policy>> waiting_; // where there are lives
