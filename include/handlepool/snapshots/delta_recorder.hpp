@@ -139,10 +139,10 @@ public:
     /// begun and ended, how, by which threads and tasks, and from where; the first one also of those that
     /// lived when begin() was called. It is no part of the world: a replay and a replica pass over it, and
     /// read_lives() reads it. A place is named when a delta first tells of it: by `namer`, or if that is null
-    /// as call_site::name() does, which may take long. If the pool itself is not added, it is not compacted: a
-    /// delta tells what compactions of the program have found. It costs a hook for each object that comes and
-    /// ends. Throws std::invalid_argument for a pool that records no lives, and what add() and on_destroy() of
-    /// the pool throw.
+    /// as call_site::name() does, which may take long. If the pool itself is not added, it is not compacted:
+    /// a delta tells what compactions of the program have found. It costs a hook for each object that comes
+    /// and ends. Throws std::invalid_argument for a pool that records no lives, and what add() and
+    /// on_destroy() of the pool throw.
     template <class Pool>
     void add_lives(std::string_view name, Pool& pool, site_namer namer = name_by_tables) {
         static_assert(!detail::is_view(static_cast<const Pool*>(nullptr)),
