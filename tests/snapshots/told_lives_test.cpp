@@ -21,6 +21,8 @@
 #include <tests/support/message_of.hpp>
 #include <tests/support/random.hpp>
 
+#include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -734,6 +736,66 @@ private:
     std::vector<std::string> expected_;
     int call_ = 0;
 };
+
+TYPED_TEST(told_lives_of, threads_that_go_on_during_compactions_are_told) {
+    pool_options options = options_of(16);
+    options.max_threads = 4;
+    TypeParam ships(options);
+    delta_recorder changes;
+    changes.add_lives("lives", ships);
+    changes.begin(0);
+    using handle_type = typename TypeParam::handle_type;
+    const auto line = [](handle_type handle, std::string_view end) {
+        return detail::name_of_handle(handle.index(), handle.generation()) + ": " + std::string(end);
+    };
+    std::atomic<bool> stop = false;
+    std::vector<std::vector<std::string>> expected(2);
+    std::vector<std::thread> threads;
+    for (std::vector<std::string>& mine : expected) {
+        threads.emplace_back([&] {
+            while (!stop) {
+                const handle_type first = ships.try_emplace(1U);
+                if (!first) {
+                    std::this_thread::yield();
+                    continue;
+                }
+                const handle_type second = ships.revoke(first);
+                const handle_type third = ships.revoke(second);
+                ships.erase(third);
+                mine.insert(mine.end(),
+                            {line(first, "revoked"), line(second, "revoked"), line(third, "erased")});
+            }
+        });
+    }
+    std::vector<std::string> told;
+    const auto append = [&] {
+        bytes_type delta;
+        changes.append(*changes.frame() + 1, delta);
+        const std::vector<told_lives> found = read_lives(delta);
+        for (const told_life& each : found[0].lives) {
+            if (each.end) {
+                told.push_back(detail::name_of_handle(each.index, each.generation) + ": " +
+                               std::string(to_string(each.end->event)));
+            }
+        }
+    };
+    for (int frame = 0; frame != 30; ++frame) {
+        ships.compact();
+        std::this_thread::yield();
+    }
+    stop = true;
+    for (std::thread& each : threads) {
+        each.join();
+    }
+    ships.compact();
+    append();
+    std::vector<std::string> all = std::move(expected[0]);
+    all.insert(all.end(), expected[1].begin(), expected[1].end());
+    std::ranges::sort(all);
+    std::ranges::sort(told);
+    EXPECT_FALSE(all.empty());
+    EXPECT_EQ(told, all);
+}
 
 TYPED_TEST(told_lives_of, are_those_of_a_random_game) {
     for (std::uint64_t seed = 1; seed != 31; ++seed) {

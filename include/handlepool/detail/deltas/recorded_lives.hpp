@@ -81,11 +81,14 @@ private:
             note_begun(parts().table.handle_of(slot, tag));
         }
     }
-    /// A life that goes on.
+    /// A life that goes on. If it has no record, a thread is just writing that of a revoke, of which the next
+    /// frame is told; or a restore has brought it back.
     void note_begun(value_type handle) noexcept {
         const slot_index slot = parts().table.slot_of(handle);
         const std::uint32_t generation = layout::generation_of(layout::tag_of(handle));
-        if (has_begun_ && told_[raw(slot)] != generation) {
+        const std::uint32_t told = told_[raw(slot)];
+        if (has_begun_ && told != generation &&
+            (generation < told || beginning_of(slot, generation).is_there)) {
             note(slot, generation, {});
             told_[raw(slot)] = generation;
         }
