@@ -98,20 +98,30 @@ TYPED_TEST(compactor_test, newborns_are_appended_in_the_order_of_their_creation)
 
 TYPED_TEST(compactor_test, newborns_behind_an_unpublished_one_wait_for_it_also_in_other_chunks) {
     const std::size_t behind = TypeParam::nursery_chunk + 5; // at least one chunk further
-    this->parts.emplace(0);
-    const auto unpublished = this->parts.construct(1);
-    for (std::uint64_t value = 2; value != 2 + behind; ++value) {
-        this->parts.emplace(value);
-    }
-    EXPECT_EQ(this->parts.run().born, 1U);
-    EXPECT_EQ(this->parts.run().born, 0U);
-    this->parts.publish(unpublished);
-    EXPECT_EQ(this->parts.run().born, 1 + behind);
-    const numbers values = this->parts.values();
-    ASSERT_EQ(values.size(), 2 + behind);
-    for (std::uint64_t value = 0; value != values.size(); ++value) {
-        EXPECT_EQ(values[value], value);
-    }
+    const auto wait = [&](auto& executor) {
+        std::vector handles{this->parts.emplace(0)};
+        const auto unpublished = this->parts.construct(1);
+        for (std::uint64_t value = 2; value != 2 + behind; ++value) {
+            handles.push_back(this->parts.emplace(value));
+        }
+        EXPECT_EQ(this->parts.run(executor).born, 1U);
+        EXPECT_EQ(this->parts.run(executor).born, 0U);
+        handles.push_back(this->parts.publish(unpublished));
+        EXPECT_EQ(this->parts.run(executor).born, 1 + behind);
+        const numbers values = this->parts.values();
+        ASSERT_EQ(values.size(), 2 + behind);
+        for (std::uint64_t value = 0; value != values.size(); ++value) {
+            EXPECT_EQ(values[value], value);
+        }
+        for (const auto each : handles) { // of the next one's room
+            this->parts.erase(each);
+        }
+        this->parts.run(executor);
+    };
+    inline_executor here; // which does it in one pass
+    wait(here);
+    thread_executor two(2);
+    wait(two);
 }
 
 TYPED_TEST(compactor_test, newborns_fill_holes_in_the_order_of_the_removals) {
