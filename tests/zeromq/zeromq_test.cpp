@@ -443,7 +443,9 @@ TEST(zeromq, a_snapshot_that_is_too_large_does_not_come) {
     zeromq_publisher publisher(free_endpoints());
     publisher.begin(0, origin.begin());
     zeromq_follower follower(publisher.endpoints(), {.max_snapshot_bytes = 300, .patience = 200ms});
-    EXPECT_FALSE(follower.next(600ms).has_value());
+    while (follower.problem().empty()) {
+        EXPECT_FALSE(follower.next(600ms).has_value());
+    }
     EXPECT_EQ(follower.problem(), publisher.endpoints().snapshots +
                                       " has not answered for 200 ms; a snapshot may have 300 bytes");
 }
