@@ -132,7 +132,7 @@ table::table() {
         at_most("the same: memory of a slot and life", 32, 16, "≤ {} bytes", "{:.0f} bytes"),
         at_most("deltas that tell of lives, 10,000 of 100,000 ended and as many begun, against deltas that "
                 "don't, for each two",
-                150, 60, "≤ +{} ns", "{:+.0f} ns"),
+                200, 100, "≤ +{} ns", "{:+.0f} ns"),
         // An exchange for each erase, and two moves of each object: see docs/inside/figures.md. One thread
         // alone has exclusive access instead.
         {churn + "1,000 alive", row::better::lower, 6, {}, "≤ {} ×", "{:.2f} ×"},

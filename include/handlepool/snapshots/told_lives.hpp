@@ -65,5 +65,8 @@ struct told_lives {
 /// message, such as the name of a file; and std::bad_alloc.
 HANDLEPOOL_EXPORT std::vector<told_lives> read_lives(std::span<const std::byte> delta,
                                                      std::string_view origin = "in memory");
+/// Texts would lie in bytes that end before they are read.
+std::vector<told_lives> read_lives(const std::vector<std::byte>&& delta,
+                                   std::string_view origin = "in memory") = delete;
 
 } // namespace handlepool

@@ -80,11 +80,12 @@ private:
         std::uint32_t number = 0; // in the block that is written, if it has the name
     };
 
-    /// Numbers the names of all that was noted. Returns the bytes that they need.
-    std::uint64_t number_names();
+    /// All that was noted, as the block has it, and the names that it needs.
+    void encode(std::uint32_t frame);
+    std::byte* encode(const noted_event& event, std::uint32_t frame, std::byte* to);
     const named_caller& known(caller who);
     std::size_t position_of(std::string name);
-    void write(snapshot_writer& to, const noted_event& event, std::uint32_t frame);
+    std::uint32_t number_of_name(std::size_t position);
 
     site_namer namer_;
     std::vector<noted_life> lives_;
@@ -93,7 +94,9 @@ private:
     std::vector<known_name> names_{known_name()};
     std::unordered_map<std::string, std::size_t> positions_;
     std::unordered_map<std::uint64_t, named_caller> callers_;
-    std::vector<std::size_t> written_; // the names of the block, in their order
+    // Of the block that is written: its names, in their order, and its lives.
+    std::vector<std::size_t> written_;
+    std::vector<std::byte> encoded_;
 };
 
 } // namespace handlepool::detail
