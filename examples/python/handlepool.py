@@ -7,7 +7,6 @@ write such memory without a copy.
 """
 
 import contextlib
-import contextlib
 import ctypes
 import json
 import operator

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include "lives_format.hpp"
+
 #include <handlepool/detail/base/throw_exception.hpp>
 #include <handlepool/detail/deltas/lives_writer.hpp>
 #include <handlepool/detail/recorder/recorded_event.hpp>
@@ -12,8 +14,6 @@ namespace handlepool::detail {
 namespace {
 
 constexpr std::uint64_t header_bytes = 3 * sizeof(std::uint32_t);
-constexpr std::uint64_t event_bytes = 5 * sizeof(std::uint32_t);
-constexpr std::uint64_t life_bytes = sizeof(std::uint64_t) + 2 * event_bytes;
 
 std::uint64_t bytes_of(std::string_view text) {
     return sizeof(std::uint32_t) + text.size();
@@ -69,7 +69,7 @@ void lives_writer::encode(std::uint32_t frame) {
         names_[each].number = 0;
     }
     written_.clear();
-    encoded_.resize(lives_.size() * life_bytes);
+    encoded_.resize(lives_.size() * told_life_bytes);
     std::byte* to = encoded_.data();
     for (const noted_life& each : lives_) {
         to = put(to, each.handle);

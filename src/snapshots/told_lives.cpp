@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "delta_frames.hpp"
+#include "lives_format.hpp"
 #include "read_entries.hpp"
 #include "widest_limits.hpp"
 
@@ -13,8 +14,6 @@ namespace handlepool {
 namespace {
 
 using detail::block_reader;
-
-constexpr std::uint64_t life_bytes = 8 + 2 * 5 * 4;
 
 std::string_view text_in(block_reader& from) {
     const auto bytes = from.bytes(from.number<std::uint32_t>());
@@ -88,7 +87,7 @@ told_lives read_part(const detail::snapshot_block& block) {
     told.pool = text_in(from);
     const text_list texts(from);
     const auto count = from.number<std::uint64_t>();
-    from.require_that(count <= from.left() / life_bytes, sizeof count,
+    from.require_that(count <= from.left() / detail::told_life_bytes, sizeof count,
                       std::to_string(count) + " lives are announced, for which there are not enough bytes");
     told.lives.reserve(static_cast<std::size_t>(count));
     for (std::uint64_t i = 0; i != count; ++i) {

@@ -95,8 +95,8 @@ private:
             }
         }
         if (of.some_are_missing) {
-            fmt::print(stderr, "handlepool-journal: frame {}, {}: there was no memory to note all lives\n",
-                       frame, detail::printable(of.pool));
+            fmt::print(stderr, "handlepool-journal: frame {}, {}: some lives are missing\n", frame,
+                       detail::printable(of.pool));
         }
     }
 

@@ -46,8 +46,8 @@ struct told_lives {
     std::string_view pool{};       ///< that of the pool
     std::uint64_t handle_mask = 0; ///< bits of a handle that are no user bits
     std::uint32_t pool_id = 0;     ///< of all handles
-    bool some_are_missing =
-        false; ///< the pool records too few of a slot, or there was no memory to note them
+    /// The pool records too few lives of a slot, or there was no memory to note all.
+    bool some_are_missing = false;
     std::vector<told_life> lives{}; ///< as they were found
 };
 
