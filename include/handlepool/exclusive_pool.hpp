@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <handlepool/detail/pool/exclusive_core.hpp>
+#include <handlepool/detail/exclusive/exclusive_core.hpp>
 #include <handlepool/fwd.hpp>
 #include <handlepool/pool_base.hpp>
 

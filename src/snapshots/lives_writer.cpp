@@ -31,10 +31,6 @@ void write_text(snapshot_writer& to, std::string_view text) {
 
 } // namespace
 
-void lives_writer::begin(std::uint32_t frame) noexcept {
-    commit(frame);
-}
-
 void lives_writer::note(const noted_life& life) noexcept {
     if (capture_exception([&] { lives_.push_back(life); })) {
         some_are_missing_ = true;

@@ -31,7 +31,7 @@ TEST(asteroids_page, shows_who_erased_the_station) {
         output, "Frame 120: the station (0x[0-9a-f]+) is gone. Who erased my station\\?\n")[1];
     support::browser page(1280, 900, support::colour_scheme::light);
     page.open(address_in(output));
-    page.wait_for("document.querySelectorAll('#pools tbody tr').length === 5");
+    page.wait_for("document.querySelectorAll('#pools tbody tr').length === 6");
     page.value_of("document.getElementById('handle').value = '" + station + "'");
     page.click("#search button");
     page.wait_for("document.querySelector('.life')");

@@ -105,6 +105,7 @@ TEST_F(inspect_tool, finds_a_leak_and_a_guard) {
                      "pool id alive capacity used newborn waiting created/s erased/s frames/s compaction "
                      "memory state type\n"
                      "stations 5 6 100 6% 0 0 - - - - # KiB guarded game::station\n"
+                     "the service - - - - - - - - - - - guarded service\n"
                      "the service: thread \"network\" holds 1 guard for # ms, made in game::serve\\(.*\\) at "
                      "example.cpp:[0-9]+\n"
                      "stations: thread \"render\" holds 1 guard for # ms, made in .*operator\\(\\)\\(\\) at "

@@ -69,7 +69,7 @@ struct page_in_browser : testing::TestWithParam<std::tuple<int, colour_scheme>> 
                                                 "--page", "--over", "0.1"},
                        directory.path() / "server");
         page.open(wait_for_output(directory.path() / "server", "(http://.*/) until")[1]);
-        page.wait_for("document.querySelectorAll('#pools tbody tr').length === 3");
+        page.wait_for("document.querySelectorAll('#pools tbody tr').length === 4");
     }
     void TearDown() override {
         if (server) { // else it can't be asked
@@ -249,7 +249,7 @@ TEST_P(page_in_browser, keeps_moments_by_name_when_it_is_loaded_again) {
     wait_for_text("#marks", "^before the wave is kept; keep another one to compare. Forget all$");
     page.value_of("setTimeout(() => location.reload(), 0), document.body.id = 'former'");
     page.wait_for("document.body && document.body.id !== 'former' && "
-                  "document.querySelectorAll('#pools tbody tr').length === 3");
+                  "document.querySelectorAll('#pools tbody tr').length === 4");
     wait_for_text("#marks", "^before the wave is kept; keep another one to compare. Forget all$");
     wait_for_text("#pool-title", "^stations$");
     EXPECT_EQ(page.value_of("document.getElementById('tab-objects').getAttribute('aria-selected')"), "true");
@@ -290,6 +290,13 @@ TEST_P(page_in_browser, reads_pools_so_seldom_that_it_costs_little) {
 TEST_P(page_in_browser, tells_who_holds_guards_of_a_service) {
     wait_for_text("#notices", "the service: thread “network” has held a guard for [0-9.]+ s, made in "
                               "game::serve.* at example.cpp:[0-9]+");
+    wait_for_text("#pools tr[data-key^=service]", "^the service[–\\s]+guarded$");
+}
+
+TEST_P(page_in_browser, tells_ages_in_time_while_frames_end) {
+    open_pool("rocks");
+    page.press("2");
+    wait_for_text("#view-objects", "the oldest [0-9.]+( k)? \\([0-9.]+ (ms|s)\\)\\.");
 }
 
 TEST_P(page_in_browser, is_used_by_keys) {

@@ -2,7 +2,7 @@
 #include "children.hpp"
 #include "commands.hpp"
 #include "model.hpp"
-#include "ordered_access.hpp"
+#include "order_list.hpp"
 #include "search.hpp"
 #include "table.hpp"
 #include "weakening.hpp"
@@ -18,68 +18,17 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
-#include <fstream>
 #include <iterator>
 #include <map>
 #include <ranges>
 #include <set>
 #include <stdexcept>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace handlepool::model {
 namespace {
-
-/// An access, made weaker by one step.
-struct order_mutant {
-    std::string name; ///< as it stands in the list of witnesses
-    weakening change;
-};
-
-/// Of the headers, and of the numbers of threads, which stand beside their source.
-std::vector<order_mutant> all_mutants(const std::filesystem::path& sources) {
-    std::vector<order_mutant> mutants;
-    for (const char* const folder : {"include/handlepool", "src/core/threads"}) {
-        for (const ordered_access& access : find_ordered_accesses(sources / folder)) {
-            for (const std::memory_order weaker : access.weaker()) {
-                mutants.push_back(
-                    {fmt::format("({}) {} {}: {}: {} -> {}", access.number, access.file, access.function,
-                                 access.access, name_of(access.order), name_of(weaker)),
-                     {true, access.place, weaker, access.of_failure}});
-            }
-        }
-    }
-    return mutants;
-}
-
-// Begins what stands in the list instead of a model: why none can see the mutant.
-constexpr std::string_view explained = "none: ";
-
-/// The list: the name of a mutant, " | ", and the name of the model that must see it; "#" begins a comment.
-std::map<std::string, std::string> read_witnesses(const std::filesystem::path& file) {
-    std::ifstream in(file);
-    if (!in) {
-        throw std::runtime_error(file.string() + " can't be read");
-    }
-    std::map<std::string, std::string> witnesses;
-    int number = 0;
-    for (std::string line; std::getline(in, line);) {
-        ++number;
-        if (line.empty() || line.starts_with('#')) {
-            continue;
-        }
-        const std::size_t bar = line.find(" | ");
-        if (bar == std::string::npos ||
-            !witnesses.emplace(line.substr(0, bar), line.substr(bar + 3)).second) {
-            throw std::runtime_error(fmt::format("{}:{}: expected \"(NUMBER) FILE FUNCTION: ACCESS: ORDER -> "
-                                                 "ORDER | MODEL\", each access once",
-                                                 file.string(), number));
-        }
-    }
-    return witnesses;
-}
 
 /// Throws std::runtime_error unless the list names exactly the mutants that there are.
 void require_complete(const std::vector<order_mutant>& mutants,
@@ -131,7 +80,7 @@ search_result try_to_fail(const model_entry& entry, double seconds) {
 }
 
 bool check_orders(const std::vector<order_mutant>& mutants, const order_options& options) {
-    const std::map<std::string, std::string> witnesses = read_witnesses(options.witnesses);
+    const std::map<std::string, std::string> witnesses = read_order_witnesses(options.witnesses);
     require_complete(mutants, witnesses, options.witnesses);
     table rows({{"access, one step weaker", 86}, {"seen by", 34}, {"executions", 10}, {"as", 0}});
     nlohmann::json results = nlohmann::json::array();
@@ -212,7 +161,7 @@ bool find_witnesses(const std::vector<order_mutant>& mutants, const order_option
 } // namespace
 
 bool run_orders(const order_options& options) {
-    const std::vector<order_mutant> mutants = all_mutants(support::paths::sources);
+    const std::vector<order_mutant> mutants = all_order_mutants(support::paths::sources);
     return options.find ? find_witnesses(mutants, options) : check_orders(mutants, options);
 }
 

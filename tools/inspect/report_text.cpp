@@ -35,6 +35,10 @@ std::string rate_text(const std::optional<double>& rate) {
     return rate ? fmt::format("{:.1f}", *rate) : "-";
 }
 
+// Of the table: a name and its width, numbers, a state and a type.
+constexpr std::string_view row =
+    "{:<{}} {:>5}{:>12}{:>12}{:>6}{:>10}{:>10}{:>11}{:>11}{:>9}{:>12}{:>11}  {:<17}{}\n";
+
 std::string thread_text(const std::string& name, std::string_view otherwise) {
     return name.empty() ? std::string(otherwise) : fmt::format("thread \"{}\"", printable(name));
 }
@@ -95,8 +99,12 @@ void add_details(std::string& text, const pool_report& pool) {
         const auto& ages = pool.age_quartiles;
         text += fmt::format(
             "\nAges in frames: the youngest {}, a quarter up to {}, half up to {}, three quarters up "
-            "to {}, the oldest {}\n",
+            "to {}, the oldest {}",
             ages[0], ages[1], ages[2], ages[3], ages[4]);
+        if (pool.frame_rate && *pool.frame_rate > 0) {
+            text += fmt::format(", which is {:.1f} s", static_cast<double>(ages[4]) / *pool.frame_rate);
+        }
+        text += '\n';
     }
     if (!pool.knows_places) {
         text += "\nWhere its objects were created is known of a pool with the option record_lives.\n";
@@ -132,8 +140,10 @@ std::string text_of(const program_report& report) {
     for (const pool_report& each : report.pools) {
         name_width = std::max(name_width, printable(each.name).size());
     }
-    text += fmt::format("{:<{}}{:>5}{:>12}{:>12}{:>6}{:>10}{:>10}{:>11}{:>11}{:>9}{:>12}{:>11}  {:<17}{}\n",
-                        "pool", name_width + 1, "id", "alive", "capacity", "used", "newborn", "waiting",
+    for (const service_report& each : report.services) {
+        name_width = std::max(name_width, name_of(each, report.services.size()).size());
+    }
+    text += fmt::format(row, "pool", name_width, "id", "alive", "capacity", "used", "newborn", "waiting",
                         "created/s", "erased/s", "frames/s", "compaction", "memory", "state", "type");
     for (const pool_report& each : report.pools) {
         const pool_counts& now = each.counts;
@@ -141,12 +151,15 @@ std::string text_of(const program_report& report) {
                                                : 100 * static_cast<double>(now.alive + now.waiting_removals) /
                                                      static_cast<double>(each.capacity);
         text += fmt::format(
-            "{:<{}}{:>5}{:>12}{:>12}{:>5.0f}%{:>10}{:>10}{:>11}{:>11}{:>9}{:>12}{:>11}  {:<17}{}\n",
-            printable(each.name), name_width + 1, each.id, now.alive, each.capacity, used, now.newborn,
-            now.waiting_removals, rate_text(each.created_rate), rate_text(each.erased_rate),
-            rate_text(each.frame_rate),
+            row, printable(each.name), name_width, each.id, now.alive, each.capacity,
+            fmt::format("{:.0f}%", used), now.newborn, now.waiting_removals, rate_text(each.created_rate),
+            rate_text(each.erased_rate), rate_text(each.frame_rate),
             each.compaction_nanoseconds ? fmt::format("{:.1f} us", *each.compaction_nanoseconds / 1000) : "-",
             bytes_text(now.bytes_resident), state_text(each.gate), printable(each.type));
+    }
+    for (const service_report& each : report.services) {
+        text += fmt::format(row, name_of(each, report.services.size()), name_width, "-", "-", "-", "-", "-",
+                            "-", "-", "-", "-", "-", "-", state_text(each.gate), "service");
     }
     for (const service_report& each : report.services) {
         add_gate(text, name_of(each, report.services.size()), each.gate);

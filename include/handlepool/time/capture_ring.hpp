@@ -2,14 +2,9 @@
 #pragma once
 
 #include <handlepool/detail/base/index_types.hpp>
-#include <handlepool/detail/base/least.hpp>
-#include <handlepool/detail/base/scratch_array.hpp>
 #include <handlepool/detail/base/throw_exception.hpp>
-#include <handlepool/detail/captures/allocator_capture.hpp>
-#include <handlepool/detail/captures/captured_lives.hpp>
-#include <handlepool/detail/captures/captured_objects.hpp>
-#include <handlepool/detail/captures/captured_slots.hpp>
-#include <handlepool/detail/captures/index_journal.hpp>
+#include <handlepool/detail/captures/captured_pool.hpp>
+#include <handlepool/detail/captures/frame_ring.hpp>
 #include <handlepool/detail/memory/allocation_label.hpp>
 #include <handlepool/detail/objects/object_type.hpp>
 #include <handlepool/detail/pool/pool_access.hpp>
@@ -22,7 +17,6 @@
 #include <handlepool/pool_base.hpp>
 #include <handlepool/time/change_log.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -128,18 +122,13 @@ template <class Pool>
 class capture_ring {
     using core_type = std::remove_reference_t<decltype(detail::pool_access::pool_of(std::declval<Pool&>()))>;
     using parts_type = typename core_type::parts_type;
-    using config = typename parts_type::config;
-    using layout = typename config::layout;
-    using tag_type = typename layout::tag_type;
     using object_type = typename Pool::handle_type::element_type;
-
-    static constexpr bool copies = detail::object_type<object_type>::may_copy;
 
     static_assert(
         detail::object_type<object_type>::moves_nothrow,
         "a restore moves objects to their places and can't fail half-way: they must be nothrow move "
         "constructible");
-    static_assert(capturable_freelist<typename config::freelist>,
+    static_assert(capturable_freelist<typename parts_type::config::freelist>,
                   "the pool's freelist can't be taken back: see the concept capturable_freelist");
 
 public:
@@ -175,32 +164,30 @@ public:
         core_.expect_in_use();
         cut_type cut(core_);
         const parts_type& parts = cut.parts();
-        if (parts.fresh_tag != fresh_tag_) { // it was reset
+        if (parts.fresh_tag != captured_.fresh_tag()) { // it was reset
             forget_all();
-            fresh_tag_ = parts.fresh_tag;
+            captured_.begin(parts.fresh_tag);
         }
-        if (count_ != 0 && frame <= newest_frame().number) {
-            detail::throw_not_ascending(owner_of(name_), frame, newest_frame().number);
+        if (const auto last = newest(); last && frame <= *last) {
+            detail::throw_not_ascending(owner_of(name_), frame, *last);
         }
         look_for_changes(cut);
-        kept_frame& next = at(count_);
-        const std::exception_ptr error = detail::capture_exception([&] { compare(cut, next); });
+        auto& next = frames_.next();
+        const std::exception_ptr error =
+            detail::capture_exception([&] { captured_.compare(cut, frames_.newest(), next); });
         if (error) {
-            objects_.discard(next.objects);
+            captured_.discard(next);
             std::rethrow_exception(error);
         }
-        next.number = frame;
-        objects_.commit(next.objects);
-        slots_.commit(next.slot_changes);
-        ++count_;
+        captured_.commit(next);
+        frames_.add_next(frame);
         seen_ = log_.frame();
-        follows_journal_ = true;
-        if (count_ == 1) {
+        if (frames_.size() == 1) {
             settle_oldest();
-        } else if (count_ == frames_.size()) {
+        } else if (frames_.size() > frames_.capacity()) {
             drop_oldest();
         }
-        objects_.destroy_former();
+        captured_.destroy_former();
     }
 
     /// Takes the pool back to a frame that was captured, again and again if need be, and forgets the captures
@@ -223,32 +210,29 @@ public:
         cut_type cut(core_);
         require_restorable(cut, frame);
         look_for_changes(cut);
-        const kept_frame& newest = newest_frame();
-        const std::optional<std::uint64_t> seen = std::exchange(seen_, std::nullopt); // unless all goes well
-        follows_journal_ = false;
-        while (newest_frame().number != frame) {
+        const auto& newest = *frames_.newest();
+        const std::optional<std::uint64_t> seen = seen_;
+        lose_track(); // unless all goes well
+        while (frames_.newest_number() != frame) {
             undo_newest();
         }
         end_undone_objects(cut, newest, seen);
         require_objects(frame);                  // which hooks may have handed over
         require_generations(cut.parts(), frame); // and these used up
 
-        slots_.find_reserved(fresh_tag_);
-        std::vector<handle_type> undone = undone_handles(cut.parts());
-        const std::vector<handle_type> revived = revived_handles(cut.parts());
-        objects_.prepare(cut.parts());
-        detail::scratch_array<std::uint32_t> order = copy_of(newest_frame().order);
-
-        rewrite(cut, revived.size(), std::move(order));
+        captured_.find_reserved();
+        std::vector<handle_type> undone = captured_.undone_handles(cut.parts());
+        const std::vector<handle_type> revived = captured_.revived_handles(cut.parts());
+        captured_.prepare(cut.parts(), *frames_.newest());
+        captured_.write(cut, *frames_.newest(), revived.size());
         cut.end_frame();
         seen_ = log_.frame();
         rewrites_ = cut.rewrites();
-        follows_journal_ = true;
         // What follows is of the next frame: what hooks do, and destructors.
         for (const handle_type each : revived) {
             cut.report_birth(cut.parts().table.slot_of(each.value()));
         }
-        objects_.destroy_former();
+        captured_.destroy_former();
         return undone;
     }
 
@@ -259,95 +243,67 @@ public:
     /// that frame is not kept.
     void confirm(std::uint64_t frame) {
         require_kept(frame);
-        while (at(0).number != frame) {
+        while (frames_.oldest_number() != frame) {
             drop_oldest();
         }
-        objects_.destroy_former();
+        captured_.destroy_former();
     }
 
     /// Forgets the newest capture; the pool stays as it is. The next capture is linear in the pool.
     void drop_newest() noexcept {
-        if (count_ > 1) {
+        if (frames_.size() > 1) {
             undo_newest();
-            seen_.reset();
-            follows_journal_ = false;
+            lose_track();
         } else {
             forget_all();
         }
-        objects_.destroy_former();
+        captured_.destroy_former();
     }
 
     /// Returns whether no restore gives the handle to another object any more: it was given out in the oldest
     /// frame that is kept, or before. False for a null handle, and for one of another pool. Constant.
     bool is_confirmed(handle_type handle) const noexcept {
-        return handle.pool_id() == pool_id_ && slots_.is_confirmed(handle.value(), fresh_tag_);
+        return handle.pool_id() == pool_id_ && captured_.is_confirmed(handle);
     }
 
     /// Returns whether a frame can be restored: it is kept, and the pool was not reset since then. Linear in
     /// the captures.
     bool contains(std::uint64_t frame) const noexcept {
-        return is_kept(frame) && cut_type::fresh_tag_of(core_) == fresh_tag_;
+        return frames_.contains(frame) && cut_type::fresh_tag_of(core_) == captured_.fresh_tag();
     }
     /// Captures that are kept.
-    std::size_t size() const noexcept { return count_; }
+    std::size_t size() const noexcept { return frames_.size(); }
     /// Captures that are kept at most.
-    std::size_t capacity() const noexcept { return frames_.size() - 1; }
+    std::size_t capacity() const noexcept { return frames_.capacity(); }
     /// The numbers of the oldest capture and the newest; nothing when there is none.
-    std::optional<std::uint64_t> oldest() const noexcept {
-        return count_ == 0 ? std::nullopt : std::optional(at(0).number);
-    }
-    std::optional<std::uint64_t> newest() const noexcept {
-        return count_ == 0 ? std::nullopt : std::optional(newest_frame().number);
-    }
+    std::optional<std::uint64_t> oldest() const noexcept { return frames_.oldest_number(); }
+    std::optional<std::uint64_t> newest() const noexcept { return frames_.newest_number(); }
 
     /// Bytes of memory that the captures have reserved and use, without what their objects own. Linear in the
     /// captures.
     memory_use memory() const noexcept {
-        std::size_t bytes = journal_.bytes();
-        for (const kept_frame& each : frames_) {
-            bytes += each.bytes();
-        }
-        return objects_.memory() + slots_.memory() + memory_use{.reserved = bytes, .resident = bytes};
+        const std::size_t bytes = frames_.bytes();
+        return captured_.memory() + memory_use{.reserved = bytes, .resident = bytes};
     }
 
 private:
     friend class world; // which asks whether others have changed the pool since it was captured
 
     using cut_type = decltype(detail::pool_cut(std::declval<core_type&>()));
-    using slots_type = detail::captured_slots<config>;
-    using objects_type = std::conditional_t<copies, detail::captured_objects<object_type, parts_type>,
-                                            detail::captured_lives<object_type, parts_type>>;
-
-    /// A capture: how it differs from the one before, and what is not worth a difference.
-    struct kept_frame {
-        std::uint64_t number = 0;
-        std::vector<typename slots_type::change> slot_changes;
-        typename objects_type::capture objects;
-        detail::allocator_capture<config> allocator;
-        std::size_t reserved = 0;
-        std::uint64_t turn = 0;
-        std::vector<std::uint32_t> order; // numbers of a sort that has begun
-        std::uint32_t ordered = 0;
-        std::uint32_t next_position = 0;
-
-        std::size_t bytes() const noexcept {
-            return slot_changes.capacity() * sizeof(slot_changes[0]) + objects.bytes() +
-                   order.capacity() * sizeof(order[0]) + allocator.bytes();
-        }
-    };
+    using captured_type = detail::captured_pool<parts_type, handle_type>;
+    using capture_type = typename captured_type::capture;
 
     capture_ring(log_type& log, core_type& core, const capture_ring_options& options)
         : log_(log),
           core_(core),
           name_(log.pool().name()),
           pool_id_(log.pool().id()),
-          slots_(detail::allocation_label::of_pool(name_).part(" captured"), core.geometry().slot_limit,
-                 options.undone_stay_stale),
-          objects_(detail::allocation_label::of_pool(name_).part(" captured"), core.geometry(), core.type()),
-          frames_(options.frames + 1),
+          captured_(detail::allocation_label::of_pool(name_).part(" captured"), core.geometry(), core.type(),
+                    options.undone_stay_stale),
+          frames_(options.frames),
           undone_stay_stale_(options.undone_stay_stale) {
-        if constexpr (!copies) {
-            if (!core.while_closed([this](parts_type& parts) { return objects_.follow(parts); })) {
+        if constexpr (!captured_type::copies) {
+            if (!core.while_closed([this](parts_type& parts) { return captured_.follow(parts); })) {
                 detail::throw_kept_by_another(owner_of(name_));
             }
         }
@@ -357,7 +313,7 @@ private:
     }
 
     static core_type& checked(core_type& core) {
-        if (copies && !core.type().can_copy()) {
+        if (captured_type::copies && !core.type().can_copy()) {
             detail::throw_no_copies(owner_of(core.name()), core.type().has_destructor());
         }
         return core;
@@ -372,37 +328,20 @@ private:
         return options;
     }
 
-    kept_frame& at(std::size_t i) noexcept { return frames_[(first_ + i) % frames_.size()]; }
-    const kept_frame& at(std::size_t i) const noexcept { return frames_[(first_ + i) % frames_.size()]; }
-    const kept_frame& newest_frame() const noexcept { return at(count_ - 1); }
-
-    /// Which of the captures it is; `count_` if it is not kept.
-    std::size_t place_of(std::uint64_t frame) const noexcept {
-        std::size_t place = 0;
-        while (place != count_ && at(place).number != frame) {
-            ++place;
-        }
-        return place;
-    }
-    bool is_kept(std::uint64_t frame) const noexcept { return place_of(frame) != count_; }
     void require_kept(std::uint64_t frame) const {
-        if (!is_kept(frame)) {
+        if (!frames_.contains(frame)) {
             detail::throw_not_kept(owner_of(name_), frame, oldest(), newest());
         }
     }
-    /// Forgets the captures of a pool that was reset.
-    void require_not_reset(const parts_type& parts) {
-        if (parts.fresh_tag != fresh_tag_) {
-            const std::uint64_t newest = newest_frame().number;
-            forget_all();
-            objects_.destroy_former();
-            detail::throw_was_reset(owner_of(name_), newest);
-        }
-    }
-
-    /// What a restore of this frame throws before it changes the pool.
+    /// What a restore of this frame throws before it changes the pool. Forgets the captures of a pool that
+    /// was reset.
     void require_restorable(const cut_type& cut, std::uint64_t frame) {
-        require_not_reset(cut.parts());
+        if (cut.parts().fresh_tag != captured_.fresh_tag()) {
+            const std::uint64_t last = *newest();
+            forget_all();
+            captured_.destroy_former();
+            detail::throw_was_reset(owner_of(name_), last);
+        }
         require_objects(frame);
         if (undone_stay_stale_) {
             look_for_changes(cut);
@@ -411,10 +350,8 @@ private:
     }
     /// All that lived then, if they are no copies.
     void require_objects(std::uint64_t frame) const {
-        if constexpr (!copies) {
-            if (const auto lost = handle_type::from_value(objects_.find_lost(count_ - 1 - place_of(frame)))) {
-                detail::throw_lost_object(owner_of(name_), frame, lost.index(), lost.generation());
-            }
+        if (const auto lost = captured_.find_lost(frames_.size() - 1 - frames_.find(frame))) {
+            detail::throw_lost_object(owner_of(name_), frame, lost.index(), lost.generation());
         }
     }
     /// For the handles that a restore of this frame undoes, if they are to stay stale; of slots that
@@ -423,191 +360,69 @@ private:
         if (!undone_stay_stale_) {
             return;
         }
-        std::optional<detail::slot_index> used_up = slots_.find_used_up(parts.table, fresh_tag_);
-        for (std::size_t i = place_of(frame) + 1; i != count_ && !used_up; ++i) {
-            used_up = slots_.find_used_up(parts.table, fresh_tag_, at(i).slot_changes);
+        std::optional<detail::slot_index> used_up = captured_.find_used_up(parts);
+        for (std::size_t i = frames_.find(frame) + 1; i != frames_.size() && !used_up; ++i) {
+            used_up = captured_.find_used_up(parts, frames_.at(i));
         }
         if (used_up) {
             detail::throw_used_up(owner_of(name_), frame, detail::raw(*used_up));
         }
     }
 
-    // ---- Capturing
-
     /// Finds all slots and positions that can differ from the latest capture.
     void look_for_changes(const cut_type& cut) {
         // Another ring has restored the pool: other slots wait than the journal says.
         if (cut.rewrites() != rewrites_) {
-            seen_.reset();
-            follows_journal_ = false;
+            lose_track();
             rewrites_ = cut.rewrites();
         }
-        slots_.look_at_none();
-        objects_.look_at_none();
-        look_for_changes_since(cut.parts(), count_ == 0 ? nullptr : &newest_frame(), seen_);
+        captured_.look_at_none();
+        captured_.look_for_changes(cut.parts(), log_, frames_.newest(), seen_);
     }
-    /// The same since a capture that the log has seen at some frame of its own.
-    void look_for_changes_since(const parts_type& parts, const kept_frame* since,
-                                std::optional<std::uint64_t> seen) {
-        const bool is_known =
-            since != nullptr && seen && log_.for_each_upload_range(*seen, 0, [this](position_range written) {
-                objects_.look_at(written.first, written.last);
-            });
-        if (!is_known) {
-            objects_.look_at_all(parts);
-            slots_.look_at_all(detail::greatest(parts.allocator.list().fresh(), fresh_));
-            return;
-        }
-        objects_.look_for_changes(parts);
-        since->allocator.for_each_gone(parts.allocator, journal_,
-                                       [this](detail::slot_index slot) { slots_.look_at(slot); });
-        slots_.look_at_reserved();
-        const auto records = log_.changes_since(*seen);
-        for (const auto& record : *records) {
-            for (const auto& each : record.renamed) {
-                slots_.look_at(slot_of(each.after));
-            }
-            for (const auto& each : record.moved) {
-                slots_.look_at(slot_of(each.handle));
-            }
-            for (const auto& each : record.destroyed) { // and has another one since then, or is used up
-                slots_.look_at(slot_of(each.handle));
-            }
-        }
+    /// Neither the log nor the journal leads from the latest capture to what the pool is.
+    void lose_track() noexcept {
+        seen_.reset();
+        captured_.leave_journal();
     }
-
-    void compare(const cut_type& cut, kept_frame& next) {
-        const parts_type& parts = cut.parts();
-        next.slot_changes.clear();
-        next.reserved = cut.reserved();
-        next.turn = cut.turn();
-        const detail::scratch_array<std::uint32_t>& order = parts.order.numbers();
-        next.order.clear();
-        for (std::size_t i = 0; i != order.size(); ++i) {
-            next.order.push_back(order[i]);
-        }
-        next.ordered = parts.order.size();
-        next.next_position = parts.order.next_position();
-        slots_.compare(parts.table, fresh_tag_, next.slot_changes);
-        objects_.compare(parts, next.objects);
-        const auto* const before = count_ == 0 ? nullptr : &newest_frame().allocator;
-        journal_.truncate(before == nullptr ? journal_.end() : before->journal_end());
-        next.allocator.take(parts.allocator, parts.shards, follows_journal_ ? before : nullptr, journal_);
-        fresh_ = detail::greatest(fresh_, next.allocator.fresh());
-    }
-
-    static detail::slot_index slot_of(handle_type handle) noexcept {
-        return detail::slot_index{static_cast<std::uint32_t>(handle.index())};
-    }
-
-    // ---- Giving up
 
     /// Nothing is before the oldest one: how it differs from that is not needed.
-    void settle_oldest() noexcept {
-        objects_.confirm(at(0).objects, count_ - 1);
-        slots_.confirm(at(0).slot_changes, fresh_tag_);
-        at(0).slot_changes.clear();
-        journal_.forget_before(at(0).allocator.journal_begin());
-    }
+    void settle_oldest() noexcept { captured_.confirm(frames_.at(0), frames_.size() - 1); }
     void drop_oldest() noexcept {
-        first_ = (first_ + 1) % frames_.size();
-        --count_;
+        frames_.drop_oldest();
         settle_oldest();
     }
     void forget_all() noexcept {
-        for (std::size_t i = 0; i != count_; ++i) {
-            objects_.discard(at(i).objects);
+        for (std::size_t i = 0; i != frames_.size(); ++i) {
+            captured_.discard(frames_.at(i));
         }
-        objects_.forget();
-        count_ = 0;
-        seen_.reset();
-        follows_journal_ = false;
+        captured_.forget();
+        frames_.drop_all();
+        lose_track();
     }
     void undo_newest() noexcept {
-        slots_.undo(newest_frame().slot_changes);
-        objects_.undo(at(count_ - 1).objects, at(count_ - 2).objects);
-        --count_;
+        captured_.undo(frames_.at(frames_.size() - 1), frames_.at(frames_.size() - 2));
+        frames_.drop_newest();
     }
 
-    // ---- Restoring
-
     /// Erases the objects that the latest capture doesn't have, as anybody would, and those that hooks create
-    /// meanwhile.
-    void end_undone_objects(cut_type& cut, const kept_frame& newest, std::optional<std::uint64_t> seen) {
+    /// meanwhile. What these change, the log tells since another capture, as for look_for_changes().
+    void end_undone_objects(cut_type& cut, const capture_type& newest, std::optional<std::uint64_t> seen) {
         for (int i = 0; erase_undone_objects(cut) != 0; ++i) {
             if (i == most_rounds) {
                 detail::throw_never_undone(owner_of(name_));
             }
             cut.compact();
-            look_for_changes_since(cut.parts(), &newest, seen);
+            captured_.look_for_changes(cut.parts(), log_, &newest, seen);
         }
     }
-    /// Whether a living object of a slot is one of the latest capture. Another course of events may have
-    /// given its handle to another object; in a stable pool, that would stand at another place.
-    bool is_captured(detail::slot_index slot, const typename slots_type::words_type& now) const noexcept {
-        const auto& then = slots_.captured(slot);
-        return now.tag == then.tag && (!parts_type::placement::stable || now.where == then.where);
-    }
     std::size_t erase_undone_objects(cut_type& cut) const {
-        const auto& table = cut.parts().table;
         std::size_t count = 0;
         const detail::caller who = core_.from_here();
-        slots_.for_each_looked_at([&](detail::slot_index slot) {
-            const auto now = table.words_of(slot);
-            if (layout::is_alive(now.tag) && !is_captured(slot, now)) {
-                cut.erase(table.handle_of(slot, now.tag), who, detail::life_event::undone);
-                ++count;
-            }
+        captured_.for_each_undone_object(cut.parts(), [&](auto handle) {
+            cut.erase(handle, who, detail::life_event::undone);
+            ++count;
         });
         return count;
-    }
-
-    std::vector<handle_type> undone_handles(const parts_type& parts) const {
-        std::vector<handle_type> undone;
-        slots_.for_each_looked_at([&](detail::slot_index slot) {
-            slots_.for_each_undone(parts.table, slot, fresh_tag_, [&undone](auto handle) {
-                undone.push_back(handle_type::from_value(handle));
-            });
-        });
-        return undone;
-    }
-    std::vector<handle_type> revived_handles(const parts_type& parts) const {
-        std::vector<handle_type> revived;
-        slots_.for_each_looked_at([&](detail::slot_index slot) {
-            const tag_type tag = slots_.captured(slot).tag;
-            if (layout::is_alive(tag) && tag != parts.table.words_of(slot).tag) {
-                revived.push_back(handle_type::from_value(parts.table.handle_of(slot, tag)));
-            }
-        });
-        return revived;
-    }
-    static detail::scratch_array<std::uint32_t> copy_of(const std::vector<std::uint32_t>& numbers) {
-        detail::scratch_array<std::uint32_t> copy(numbers.size());
-        std::copy(numbers.begin(), numbers.end(), copy.data());
-        return copy;
-    }
-
-    /// The pool becomes what the latest capture is, in which so many objects live that don't now.
-    void rewrite(cut_type& cut, std::size_t revived, detail::scratch_array<std::uint32_t>&& order) noexcept {
-        parts_type& parts = cut.parts();
-        const kept_frame& then = newest_frame();
-        cut.count_objects(revived, parts.promoted() + revived - then.objects.objects());
-        const std::size_t reserved = cut.reserved();
-        cut.count_reserved(then.reserved - detail::least(then.reserved, reserved),
-                           reserved - detail::least(then.reserved, reserved));
-
-        objects_.write(parts, then.objects, [&parts](std::size_t position) {
-            parts.watch.note_rewritten(detail::dense_position{static_cast<std::uint32_t>(position)});
-        });
-        slots_.for_each_looked_at([&](detail::slot_index slot) {
-            slots_.restore(parts.table, slot, fresh_tag_);
-            cut.take_back_lives(slot, slots_.captured(slot).tag);
-        });
-        then.allocator.restore(parts.allocator, parts.shards, journal_);
-        cut.set_turn(then.turn);
-        cut.count_rewrite();
-        parts.order.replace(std::move(order), then.ordered);
-        parts.order.set_next_position(then.next_position);
     }
 
     static constexpr std::size_t most_frames = 65'536;
@@ -615,19 +430,12 @@ private:
 
     log_type& log_;
     core_type& core_;
-    std::string name_;      // for messages
-    std::uint32_t pool_id_; // of the handles that it knows
-    slots_type slots_;
-    objects_type objects_;
-    detail::index_journal journal_;
-    std::vector<kept_frame> frames_; // one more than are kept: the next one is made there
+    std::string name_;       // for messages
+    std::uint32_t pool_id_;  // of the handles that it knows
+    captured_type captured_; // as of the latest capture
+    detail::frame_ring<capture_type> frames_;
     bool undone_stay_stale_;
-    std::size_t first_ = 0;
-    std::size_t count_ = 0;
-    std::size_t fresh_ = 0;             // the most slots that a capture has seen in service
-    tag_type fresh_tag_{};              // of the pool; another one when it was reset
     std::uint64_t rewrites_ = 0;        // of the pool, by whatever ring
-    bool follows_journal_ = true;       // the slots that wait, those of the latest capture
     std::optional<std::uint64_t> seen_; // the log's frame at the latest capture, if that is the pool now
 };
 

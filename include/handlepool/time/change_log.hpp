@@ -1,24 +1,15 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <handlepool/detail/base/config.hpp>
-#include <handlepool/detail/base/contract.hpp>
-#include <handlepool/detail/base/index_types.hpp>
-#include <handlepool/detail/base/least.hpp>
 #include <handlepool/detail/base/throw_exception.hpp>
 #include <handlepool/detail/columns/named_columns.hpp>
-#include <handlepool/detail/marks/written_positions.hpp>
-#include <handlepool/detail/memory/allocation_label.hpp>
 #include <handlepool/detail/objects/object_access.hpp>
 #include <handlepool/detail/objects/object_type.hpp>
 #include <handlepool/detail/pool/pool_access.hpp>
 #include <handlepool/detail/pool/projected_view.hpp>
-#include <handlepool/detail/text/message.hpp>
 #include <handlepool/detail/time/destroyed_values.hpp>
-#include <handlepool/detail/time/frame_recorder.hpp>
+#include <handlepool/detail/time/frame_logger.hpp>
 #include <handlepool/detail/time/frame_refusals.hpp>
-#include <handlepool/detail/time/mark_check.hpp>
-#include <handlepool/detail/time/value_list.hpp>
 #include <handlepool/memory_use.hpp>
 #include <handlepool/pool_base.hpp>
 #include <handlepool/raw_type.hpp>
@@ -151,10 +142,10 @@ template <class Pool>
 class change_log {
     using core_type = std::remove_reference_t<decltype(detail::pool_access::pool_of(std::declval<Pool&>()))>;
     using parts_type = typename core_type::parts_type;
-    using policy = typename core_type::policy;
-    using written_type = detail::written_positions<policy>;
     using element_type = typename Pool::handle_type::element_type;
     using columns_type = detail::named_columns<element_type>;
+    using logger_type = detail::frame_logger<parts_type, typename Pool::handle_type>;
+    static constexpr std::size_t any_column = logger_type::written_type::any_column;
     static constexpr bool can_keep_destroyed = detail::object_type<element_type>::may_copy;
     template <std::size_t... Indices>
     static constexpr bool are_columns = sizeof...(Indices) != 0 && ((Indices < columns_type::count) && ...);
@@ -196,7 +187,7 @@ public:
     pointer edit(handle_type handle) noexcept {
         const pointer object = pool_.find(handle);
         if (object) {
-            mark_slot(handle);
+            logger_.mark(handle);
         }
         return object;
     }
@@ -206,7 +197,7 @@ public:
     bool mark(handle_type handle) noexcept {
         const bool alive = pool_.contains(handle);
         if (alive) {
-            mark_slot(handle);
+            logger_.mark(handle);
         }
         return alive;
     }
@@ -217,7 +208,7 @@ public:
     void mark_at(std::size_t position) noexcept
         requires requires(const Pool& pool) { pool.handle_at(0); }
     {
-        recorder_->mark(slot_at(position));
+        logger_.mark_at(position);
     }
 
     /// Like edit() and mark(), of one element of a row: returns that, or null, and marks its column alone if
@@ -229,7 +220,7 @@ public:
     auto edit(handle_type handle) noexcept {
         const pointer row = pool_.find(handle);
         if (row) {
-            mark_slot(handle, Index);
+            logger_.mark(handle, Index);
         }
         return row ? std::addressof(row->template get<Index>()) : nullptr;
     }
@@ -246,7 +237,7 @@ public:
     bool mark(handle_type handle) noexcept {
         const bool alive = pool_.contains(handle);
         if (alive) {
-            (mark_slot(handle, Indices), ...);
+            (logger_.mark(handle, Indices), ...);
         }
         return alive;
     }
@@ -261,8 +252,7 @@ public:
     template <std::size_t... Indices>
         requires are_columns<Indices...>
     void mark_at(std::size_t position) noexcept {
-        const detail::slot_index slot = slot_at(position);
-        (recorder_->mark(slot, Indices), ...);
+        (logger_.mark_at(position, Indices), ...);
     }
     template <class... Columns>
         requires name_columns<Columns...>
@@ -273,19 +263,19 @@ public:
     // ---- Reading: any number of threads, between compactions
 
     /// The number of the last frame that has ended since the log was attached.
-    std::uint64_t frame() const noexcept { return frame_; }
+    std::uint64_t frame() const noexcept { return logger_.frames().last(); }
 
     /// The earliest frame after which all records are kept: what changed since that one, or a later one, can
     /// be asked.
-    std::uint64_t oldest() const noexcept { return oldest_; }
+    std::uint64_t oldest() const noexcept { return logger_.frames().oldest(); }
 
     /// The records of the frames after `seen`, the earliest first; nothing if some of them are no longer
     /// kept. They stay until the next compaction. Constant. Throws std::out_of_range for a frame that has not
     /// ended yet.
     auto changes_since(std::uint64_t seen) const {
-        require_ended(seen);
-        const detail::projected_view records(record_projection{this, seen, frame_ - seen});
-        return seen < oldest_ ? std::nullopt : std::optional(records);
+        logger_.require_ended(seen);
+        const detail::projected_view records(logger_.frames().records_after(seen));
+        return seen < oldest() ? std::nullopt : std::optional(records);
     }
 
     /// The objects in `destroyed` of this frame's record, in its order, with the values that they had: a
@@ -295,16 +285,16 @@ public:
     auto destroyed_entries(std::uint64_t frame) const
         requires can_keep_destroyed
     {
-        require_ended(frame);
-        if (!values_) {
+        logger_.require_ended(frame);
+        if (!logger_.keeps_destroyed()) {
             detail::throw_exception(std::logic_error(
                 prefix() + "values of destroyed objects are kept by a log that is made with keep_destroyed"));
         }
-        const kept_frame& of_frame = kept(frame);
+        const auto& of_frame = logger_.frames().at(frame);
         const detail::projected_view entries(
             detail::destroyed_projection<typename Pool::const_entry_type, typename record_type::placed,
                                          element_type>(of_frame.record.destroyed, of_frame.values));
-        return frame <= oldest_ ? std::nullopt : std::optional(entries);
+        return frame <= oldest() ? std::nullopt : std::optional(entries);
     }
 
     /// The positions of the store that were written after frame `seen`: where objects were born, to which
@@ -315,7 +305,7 @@ public:
     /// frame that has not ended yet, and std::bad_alloc.
     std::optional<std::vector<position_range>> upload_ranges(std::uint64_t seen,
                                                              std::size_t max_gap = 0) const {
-        return ranges_of(written_type::any_column, seen, max_gap);
+        return ranges_of(any_column, seen, max_gap);
     }
 
     /// The same of one column: positions whose rows were born or have moved, which writes all columns, or
@@ -338,7 +328,7 @@ public:
     /// longer kept. Throws std::out_of_range, and what `visit` throws.
     template <class Visit>
     bool for_each_upload_range(std::uint64_t seen, std::size_t max_gap, Visit visit) const {
-        return for_each_range_of(written_type::any_column, seen, max_gap, visit);
+        return for_each_range_of(any_column, seen, max_gap, visit);
     }
     template <std::size_t Index, class Visit>
         requires are_columns<Index>
@@ -354,32 +344,25 @@ public:
     /// The handle of the object that the records have told of at a position of the store, as they have told
     /// of it; null where there is none, as in a stable pool's places without an object. It may have been
     /// erased, which the next record tells. Constant.
-    handle_type told_at(std::size_t position) const noexcept {
-        return position < recorder_->positions() ? recorder_->told_at(position) : handle_type();
-    }
+    handle_type told_at(std::size_t position) const noexcept { return logger_.told_at(position); }
     /// The object that told_at() names, which is there until the next compaction, erased or not, but not
     /// under exclusive access, which destroys at once; null where there is none. Constant.
     const_pointer told_object_at(std::size_t position) const noexcept {
-        return position < recorder_->positions() ? recorder_->told_object_at(*parts_, position)
-                                                 : const_pointer();
+        return logger_.told_object_at(position);
     }
     /// Calls `visit(handle, position)` for each object that the records have told of, as they have told of
     /// it, in ascending order of positions: what a reader begins with that has found a gap. Some may have
     /// been erased, which the next records tell. Linear in the positions. Throws what `visit` throws.
     template <class Visit>
     void for_each_known(Visit visit) const {
-        for (std::size_t position = 0, end = recorder_->positions(); position != end; ++position) {
-            if (const handle_type handle = recorder_->told_at(position)) {
-                visit(handle, position);
-            }
-        }
+        logger_.for_each_told(visit);
     }
 
     /// The position of an object of the store: that of the dense store, or of its place in a stable pool;
     /// nothing when the handle is stale, or the object is not in the store yet.
     /// Progress: wait-free, constant.
     std::optional<std::size_t> position_of(handle_type handle) const noexcept {
-        return pool_.contains(handle) ? recorder_->position_of(*parts_, handle.value()) : std::nullopt;
+        return pool_.contains(handle) ? logger_.position_of(handle) : std::nullopt;
     }
 
     /// The pool, while it exists.
@@ -390,52 +373,15 @@ public:
 
     /// Bytes of memory that the log has reserved and uses, also for values of destroyed objects, without what
     /// these own, and without those of the lists. Linear in the frames.
-    memory_use memory() const noexcept {
-        memory_use sum = recorder_->memory();
-        if (values_) {
-            sum = sum + values_->memory();
-        }
-        for (const auto& each : ring_) {
-            const std::size_t bytes = each->values.bytes();
-            sum = sum + each->written.memory() + memory_use{.reserved = bytes, .resident = bytes};
-        }
-        return sum;
-    }
+    memory_use memory() const noexcept { return logger_.memory(); }
 
 private:
-    /// What is kept of a frame.
-    struct kept_frame {
-        kept_frame(const detail::allocation_label& what_for, std::size_t positions, std::size_t columns,
-                   const detail::object_type<element_type>& type)
-            : written(what_for, positions, columns), values(type) {}
-
-        record_type record;
-        written_type written;
-        detail::kept_values<element_type> values; // if they are asked for
-    };
-    /// Looks at the records of some frames after `seen`.
-    struct record_projection {
-        using value_type = record_type;
-
-        std::size_t size() const noexcept { return static_cast<std::size_t>(count); }
-        const record_type& operator()(std::size_t position) const noexcept {
-            return log->kept(seen + 1 + position).record;
-        }
-
-        const change_log* log = nullptr;
-        std::uint64_t seen = 0;
-        std::uint64_t count = 0;
-    };
-    using recorder_type = detail::frame_recorder<parts_type, handle_type>;
-    using values_type = detail::destroyed_values<element_type, policy>;
-    using check_type = detail::mark_check<element_type>;
-
     change_log(Pool& pool, const change_log_options& options, bool keeps_destroyed)
-        : pool_(pool), name_(pool.name()) {
+        : pool_(pool), logger_(pool.name()) {
         static_assert(!detail::is_view(static_cast<const Pool*>(nullptr)),
                       "a change_log is made of the pool: a view of it ends before");
         if (options.frames == 0 || options.frames > most_frames) {
-            detail::throw_not_so_many(owner(), options.frames, most_frames);
+            detail::throw_not_so_many(logger_.owner(), options.frames, most_frames);
         }
         if (options.mark_columns && columns_type::count == 0) {
             detail::throw_exception(std::invalid_argument(prefix() + "mark_columns is for pools of columns"));
@@ -451,59 +397,27 @@ private:
         core_type& core = detail::pool_access::pool_of(pool);
         if constexpr (can_keep_destroyed) {
             if (keeps_destroyed) {
-                ends_ = core.add_destroy_hook([this](auto handle, auto object) { keep(handle, object); },
-                                              hook_order::late);
+                ends_ = core.add_destroy_hook(
+                    [this](auto handle, auto object) { logger_.keep(handle, object); }, hook_order::late);
             }
         }
+        const detail::log_plan plan{.frames = options.frames,
+                                    .columns = options.mark_columns ? columns_type::count : 0,
+                                    .checks_marks = options.check_marks,
+                                    .keeps_destroyed = keeps_destroyed};
         frames_ = core.add_frame_hook(
-            [this](const auto& notes, const parts_type& parts) { end_frame(notes, parts); },
-            [&](const parts_type& parts) { begin(parts, options, keeps_destroyed); });
+            [this](const auto& notes, const parts_type& parts) { logger_.end_frame(notes, parts); },
+            [&](const parts_type& parts) { logger_.begin(parts, plan); });
     }
 
-    std::string prefix() const { return owner() + ": "; }
-
-    kept_frame& kept(std::uint64_t frame) noexcept { return *ring_[frame % ring_.size()]; }
-    const kept_frame& kept(std::uint64_t frame) const noexcept { return *ring_[frame % ring_.size()]; }
-
-    std::string owner() const { return "change_log of " + detail::quoted_pool(name_); }
-    void require_ended(std::uint64_t seen) const {
-        if (seen > frame_) {
-            detail::throw_not_ended(owner(), seen, frame_);
-        }
-    }
-
-    void mark_slot(handle_type handle) noexcept { recorder_->mark(slot_of(handle)); }
-    void mark_slot(handle_type handle, std::size_t column) noexcept {
-        recorder_->mark(slot_of(handle), column);
-    }
-    static detail::slot_index slot_of(handle_type handle) noexcept {
-        return detail::slot_index{static_cast<std::uint32_t>(handle.index())};
-    }
-    detail::slot_index slot_at(std::size_t position) const noexcept {
-        if constexpr (detail::checked) {
-            detail::expects(position < parts_->objects.size(), name_,
-                            "mark_at() of a change_log was given a position that the store doesn't have");
-        }
-        return parts_->objects.owner(detail::dense_position{static_cast<std::uint32_t>(position)});
-    }
+    std::string prefix() const { return logger_.owner() + ": "; }
 
     /// What the functions for uploads do for a column, or for any.
     template <class Visit>
     bool for_each_range_of(std::size_t column, std::uint64_t seen, std::size_t max_gap, Visit& visit) const {
-        require_ended(seen);
-        if (seen < oldest_) {
-            return false;
-        }
-        const std::size_t end = recorder_->positions();
-        written_type::for_each_joined_run(
-            static_cast<std::size_t>(frame_ - seen),
-            [&](std::size_t i) -> const written_type& { return kept(seen + 1 + i).written; }, column, max_gap,
-            [&](std::size_t first, std::size_t last) {
-                if (first < end) {
-                    visit(position_range{first, detail::least(last, end)});
-                }
-            });
-        return true;
+        return logger_.for_each_range(column, seen, max_gap, [&visit](std::size_t first, std::size_t last) {
+            visit(position_range{first, last});
+        });
     }
     std::optional<std::vector<position_range>> ranges_of(std::size_t column, std::uint64_t seen,
                                                          std::size_t max_gap) const {
@@ -513,97 +427,10 @@ private:
         return is_kept ? std::optional(std::move(ranges)) : std::nullopt;
     }
 
-    // ---- What the pool calls, while its gate is closed
-
-    void begin(const parts_type& parts, const change_log_options& options, bool keeps_destroyed) {
-        const auto what_for = detail::allocation_label::of_pool(name_);
-        const std::size_t columns = options.mark_columns ? columns_type::count : 0;
-        ring_.reserve(options.frames);
-        for (std::size_t i = 0; i != options.frames; ++i) {
-            ring_.push_back(std::make_unique<kept_frame>(what_for.part(" written positions"),
-                                                         recorder_type::most_positions(parts), columns,
-                                                         parts.objects.type()));
-        }
-        parts_ = &parts;
-        checks_marks_ = options.check_marks;
-        if (keeps_destroyed) {
-            values_.emplace(what_for.part(" change log"), parts.geometry.slot_limit, parts.objects.type());
-        }
-        recorder_.emplace(what_for.part(" change log"), parts, columns);
-    }
-    void keep(typename core_type::value_type handle, pointer object) noexcept {
-        if (!recorder_) { // before begin()
-            return;
-        }
-        const detail::slot_index slot = parts_->table.slot_of(handle);
-        if (recorder_->is_told(*parts_, slot)) {
-            values_->add(slot, object);
-        }
-    }
-    void end_frame(const typename recorder_type::notes_type& notes, const parts_type& parts) noexcept {
-        ++frame_;
-        kept_frame& now = kept(frame_);
-        now.written.clear();
-        clear(now.record);
-        now.record.frame = frame_;
-        const bool has_values = !values_ || values_->prepare(now.values);
-        const bool is_kept = recorder_->end_frame(parts, notes, has_values, now.record, now.written);
-        const std::uint64_t before_kept = frame_ - detail::least<std::uint64_t>(frame_, ring_.size());
-        oldest_ = is_kept ? detail::greatest(oldest_, before_kept) : frame_;
-        if constexpr (check_type::looks) {
-            if (!is_kept) {
-                marks_.forget(); // what was written is not known
-            } else if (checks_marks_) {
-                check_marks(parts, now.written);
-            }
-        }
-        if (values_) {
-            if (is_kept) {
-                values_->give(now.record, now.values);
-            } else {
-                now.values.clear();
-            }
-            values_->begin_frame();
-        }
-    }
-    void check_marks(const parts_type& parts, const written_type& written) noexcept {
-        const bool has_memory =
-            detail::capture_exception([&] {
-                marks_.end_frame(
-                    name_, recorder_->positions(),
-                    [&](std::size_t at) { return recorder_->told_object_at(parts, at); },
-                    [&](std::size_t at, std::size_t column) { return written.contains(at, column); },
-                    [&](std::size_t at) { return recorder_->told_at(at); });
-            }) == nullptr;
-        if (!has_memory) {
-            marks_.forget();
-        }
-    }
-    /// Keeps the lists' memory, for the next frames.
-    static void clear(record_type& record) noexcept {
-        record.born.clear();
-        record.destroyed.clear();
-        record.moved.clear();
-        record.renamed.clear();
-        record.edited.clear();
-        record.never_seen = 0;
-        record.cleared = false;
-        record.reset = false;
-        record.reordered = false;
-    }
-
     static constexpr std::size_t most_frames = 65'536;
 
     Pool& pool_;
-    std::string name_; // for messages, also when the pool has gone
-    const parts_type* parts_ = nullptr;
-    std::optional<recorder_type> recorder_;
-    std::optional<values_type> values_; // if they are asked for
-    [[no_unique_address]] check_type marks_;
-    bool checks_marks_ = false;
-    std::vector<std::unique_ptr<kept_frame>> ring_; // frame f at f % size
-    std::uint64_t frame_ = 0;
-    std::uint64_t oldest_ = 0;
+    logger_type logger_;
     // Last, so that they end first.
     scoped_hook ends_; // of objects whose values are kept
     scoped_hook frames_;

@@ -4,7 +4,7 @@
 from .lives import Recorder
 from .memory import Array, NoSuchMember, Place, Unreadable, optional, printable
 
-IN_USE = 0x6C6F6F70  # pool_impl::in_use_mark
+IN_USE = 0x6C6F6F70  # whole_pool::in_use_mark
 FIRST_NO_PLACE = 0x80000000  # of locations
 NOWHERE = 0xFFFFFFFF
 
@@ -69,8 +69,9 @@ class Pool:
 
     def __init__(self, core):
         self._core = core
-        self._parts = core["parts_"]
-        self._compactor = core["compactor_"]
+        self._whole = core["whole_"]
+        self._parts = self._whole["parts"]
+        self._compactor = self._whole["compactor"]
         self._objects = self._parts["objects"]
         self._newborns = self._parts["newborns"]
         self._object = core.type.argument(0)
@@ -79,7 +80,7 @@ class Pool:
 
     def is_in_use(self):
         """Is it made, and not destroyed?"""
-        return self._core["in_use_"].number() == IN_USE
+        return self._whole["in_use_"].number() == IN_USE
 
     # ---- Numbers
 
@@ -97,7 +98,7 @@ class Pool:
 
     @property
     def id(self):
-        return self._core["id_"]["lease_"]["id"].number()
+        return self._whole["id"]["lease_"]["id"].number()
 
     def name(self):
         for pool in listed(self._core.memory) or ():
@@ -115,7 +116,7 @@ class Pool:
         created, erased, reserved, closed = (self._sum_of_shards(counter)
                                               for counter in ("created", "erased", "reserved", "closed"))
         erased += self._parts["erased_without_shard"].number()
-        closed += self._core["reservations_"]["closed_without_shard_"].number()
+        closed += self._whole["reservations"]["closed_without_shard_"].number()
         dense = self._objects["size_"].number()
         if self._is_stable():
             dense += self._newborns["promoted_"]["count_"].number()

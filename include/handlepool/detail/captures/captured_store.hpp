@@ -129,8 +129,9 @@ template <class Parts>
 class captured_store<Parts, true> {
     using policy = typename Parts::policy;
     using places = typename Parts::placement::places;
-    using group_state = typename places::group_state;
-    using chain_state = typename places::chain_state;
+    using states_type = typename places::states_type;
+    using group_state = typename states_type::group_state;
+    using chain_state = typename states_type::chain_state;
 
     /// A group, and what it was before; or in a capture that is being made, what it is.
     struct change {
@@ -175,7 +176,7 @@ public:
     // What is not in the capture has ended before. It may be kept.
     static auto leaving(const Parts& parts) noexcept {
         return [&parts](std::size_t position, bool comes) {
-            return comes && parts.newborns.is_constructed(place_of(position));
+            return comes && parts.newborns.states().is_constructed(place_of(position));
         };
     }
     static owner_type owner(const Parts& parts, std::size_t position) noexcept {
@@ -205,7 +206,7 @@ public:
         next.changes_.clear();
         for (std::size_t i = 0, last = greatest(groups_, next.groups_); i != last; ++i) {
             const auto group = static_cast<std::uint32_t>(i);
-            const group_state now = parts.newborns.state_of(group);
+            const group_state now = parts.newborns.states().state_of(group);
             if (now != states_[i]) {
                 next.changes_.push_back({.group = group, .other = now});
             }
@@ -213,7 +214,7 @@ public:
         next.chains_.clear();
         next.claimed_.clear();
         for (std::size_t i = 0, last = parts.shards.count(); i != last; ++i) {
-            next.chains_.push_back(parts.newborns.state_of(parts.shards[i].newborns, next.claimed_));
+            next.chains_.push_back(parts.newborns.states().state_of(parts.shards[i].newborns, next.claimed_));
         }
     }
     void commit(capture& next) noexcept {
@@ -237,32 +238,33 @@ public:
     }
 
     static void begin_rewrite(Parts& parts, const capture& then) noexcept {
-        parts.newborns.destroy_kept_after(parts.objects, then.groups_);
+        parts.newborns.states().destroy_kept_after(parts.objects, then.groups_);
     }
     static void note_put_in(Parts& parts, std::size_t position, owner_type owner) noexcept {
-        parts.newborns.note_put_in(place_of(position), owner);
+        parts.newborns.states().note_put_in(place_of(position), owner);
     }
     static void note_taken_out(Parts& parts, location where) noexcept {
-        parts.newborns.note_taken_out(parts.objects.nursery_position_of(where));
+        parts.newborns.states().note_taken_out(parts.objects.nursery_position_of(where));
     }
     void end_rewrite(Parts& parts, const capture& then) const noexcept {
+        states_type& now = parts.newborns.states();
         for (std::size_t i = 0, last = parts.shards.count(); i != last; ++i) {
-            parts.newborns.take_from(parts.shards[i].newborns);
+            now.take_from(parts.shards[i].newborns);
         }
         for (std::size_t i = 0, last = greatest(then.groups_, parts.newborns.groups()); i != last; ++i) {
-            parts.newborns.restore(static_cast<std::uint32_t>(i), states_[i]);
+            now.restore(static_cast<std::uint32_t>(i), states_[i]);
         }
         const std::uint32_t* groups = then.claimed_.data();
         for (std::size_t i = 0, last = then.chains_.size(); i != last; ++i) {
-            parts.newborns.restore(parts.shards[i].newborns, then.chains_[i], groups);
+            now.restore(parts.shards[i].newborns, then.chains_[i], groups);
             groups += then.chains_[i].queued + then.chains_[i].held;
         }
-        parts.newborns.set_groups(parts.objects, then.groups_);
+        now.set_groups(parts.objects, then.groups_);
     }
     /// Before the destructor of an object that was taken out.
     template <class T>
     static void clear_object(void* object) noexcept {
-        places::template clear_object<T>(object);
+        states_type::template clear_object<T>(object);
     }
 
     memory_use memory() const noexcept { return states_.memory(); }

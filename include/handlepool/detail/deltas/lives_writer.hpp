@@ -58,14 +58,13 @@ public:
     /// Throws std::bad_alloc.
     explicit lives_writer(site_namer namer) : namer_(namer) {}
 
-    /// Forgets what was noted. The recorder has this frame.
-    void begin(std::uint32_t frame) noexcept;
     /// Where there is no memory for it, the next block says that some are missing.
     void note(const noted_life& life) noexcept;
     /// Some are missing.
     void miss() noexcept { some_are_missing_ = true; }
     /// In this frame of the recorder. Throws std::bad_alloc.
     void write(snapshot_writer& to, std::string_view name, const pool_of_lives& pool, std::uint32_t frame);
+    /// Forgets what was noted, in this frame of the recorder: what comes is told from here on.
     void commit(std::uint32_t frame) noexcept;
 
 private:

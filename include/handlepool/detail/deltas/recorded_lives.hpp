@@ -56,7 +56,7 @@ public:
 
     /// Those who live now: whoever reads from here on knows of each life how it began.
     void begin() override {
-        writer_.begin(lives().frame());
+        writer_.commit(lives().frame()); // forgets what was noted before
         first_ = layout::generation_of(parts().fresh_tag);
         has_begun_ = true;
         const auto in_service = static_cast<std::uint32_t>(parts().allocator.list().fresh());

@@ -7,6 +7,7 @@
 #include <handlepool/detail/base/throw_exception.hpp>
 #include <handlepool/detail/captures/allocator_state.hpp>
 #include <handlepool/detail/captures/captured_store.hpp>
+#include <handlepool/detail/deltas/displaced_objects.hpp>
 #include <handlepool/detail/deltas/pool_delta.hpp>
 #include <handlepool/detail/deltas/pool_image.hpp>
 #include <handlepool/detail/deltas/replicated_entry.hpp>
@@ -58,7 +59,7 @@ public:
         : replicated_entry(block_kind::pool_delta, std::move(name)),
           core_(core),
           objects_(core.type(), std::move(schema)...),
-          moving_(core.type()),
+          displaced_(core.type()),
           former_(core.type()) {}
 
     void begin(block_reader& from) override {
@@ -98,13 +99,7 @@ public:
             whole_ = image_.describe();
             return;
         }
-        const std::size_t most_displaced =
-            core_.geometry().keep_order && !delta_.gone.empty() ? objects_before_ : delta_.gone.size();
-        gaps_.clear();
-        gaps_.reserve(delta_.gone.size());
-        displaced_.clear();
-        displaced_.reserve(delta_.moved.size() + most_displaced);
-        moving_.reserve(delta_.moved.size() + most_displaced);
+        displaced_.make_room(cut_->parts(), delta_, objects_before_);
         if (core_.type().has_destructor()) {
             former_.reserve(delta_.contents());
         }
@@ -131,7 +126,7 @@ public:
             }
             loader::make_room(*cut_, whole_);
         } else if (!delta_.gone.empty()) {
-            close_gaps();
+            end_gone();
         }
     }
     void apply() noexcept override {
@@ -147,7 +142,9 @@ public:
             return;
         }
         parts_type& parts = cut_->parts();
-        move(parts);
+        displaced_.move(
+            parts, delta_.moved, [&](std::uint32_t slot) { return place_of(parts, slot); },
+            [&](std::uint32_t slot, location where) { note_put_in(parts, slot, where); });
         put_in_born(parts);
         put_in_edited(parts);
         if constexpr (placement::stable) {
@@ -271,13 +268,11 @@ private:
         }
     }
 
-    /// Ends objects, whose gaps a compaction closes; notes which others may be elsewhere then.
-    void close_gaps() {
+    /// Ends objects, whose gaps a compaction closes.
+    void end_gone() {
         parts_type& parts = cut_->parts();
         const caller who = parts.lives.from_here();
-        for (const std::uint32_t slot : delta_.gone) { // there is room
-            gaps_.push_back(placement::position_of(parts, parts.table.location_of(slot_index{slot})));
-        }
+        displaced_.note_gaps(parts, delta_.gone);
         for (const std::uint32_t slot : delta_.gone) {
             cut_->erase(parts.table.handle_of(slot_index{slot}, parts.table.tag_relaxed(slot_index{slot})),
                         who, life_event::erased);
@@ -286,54 +281,16 @@ private:
         if (parts.promoted() != objects_before_ - delta_.gone.size()) { // by hooks
             throw_used_by_others(core_.name());
         }
-        if constexpr (!placement::stable) {
-            const std::size_t size = parts.objects.size();
-            const auto note = [&](std::size_t position) {
-                displaced_.push_back(
-                    raw(parts.objects.owner(dense_position{static_cast<std::uint32_t>(position)})));
-            };
-            if (core_.geometry().keep_order) {
-                for (std::size_t i = *std::min_element(gaps_.begin(), gaps_.end()); i < size; ++i) {
-                    note(i);
-                }
-            } else {
-                for (const std::size_t gap : gaps_) {
-                    if (gap < size) {
-                        note(gap);
-                    }
-                }
-            }
-        }
+        displaced_.note_displaced(parts);
     }
 
-    /// All that are elsewhere than they belong.
-    void move(parts_type& parts) noexcept {
-        displaced_.insert(displaced_.end(), delta_.moved.begin(), delta_.moved.end()); // there is room
-        std::size_t moving = 0;
-        for (const std::uint32_t slot : displaced_) {
-            const location where = parts.table.location_of(slot_index{slot});
-            if (is_place(where) && where != place_of(parts, slot)) {
-                parts.objects.take_out(where, moving_.next());
-                moving_.add();
-                parts.table.set_location(slot_index{slot}, location::nowhere);
-                displaced_[moving++] = slot;
-            }
-        }
-        for (std::size_t i = 0; i != moving; ++i) {
-            const location where = place_of(parts, displaced_[i]);
-            parts.objects.put_in(moving_.at(i), where);
-            parts.table.set_location(slot_index{displaced_[i]}, where);
-            note_put_in(parts, displaced_[i], where);
-        }
-        moving_.forget();
-    }
     void put_in_born(parts_type& parts) noexcept {
         const caller who = parts.lives.from_here();
         for (std::size_t i = 0; i != delta_.born.size(); ++i) {
             const std::uint32_t slot = delta_.born[i];
             const location where = place_of(parts, slot);
             if constexpr (placement::stable) {
-                if (parts.newborns.is_constructed(parts.objects.nursery_position_of(where))) {
+                if (parts.newborns.states().is_constructed(parts.objects.nursery_position_of(where))) {
                     take_out_former(parts, where); // one that is kept
                 }
             }
@@ -368,7 +325,8 @@ private:
     }
     void note_put_in(parts_type& parts, std::uint32_t slot, location where) noexcept {
         if constexpr (placement::stable) {
-            parts.newborns.note_put_in(parts.objects.nursery_position_of(where), handle_of(parts, slot));
+            parts.newborns.states().note_put_in(parts.objects.nursery_position_of(where),
+                                                handle_of(parts, slot));
         } else {
             parts.objects.set_owner(parts.objects.dense_position_of(where), slot_index{slot});
         }
@@ -391,21 +349,17 @@ private:
         constexpr std::size_t size = placement::places::group_size;
         static_assert(64 % size == 0, "a word of an image has the places of groups");
         constexpr std::uint64_t all = ~std::uint64_t{0} >> (64 - size);
+        auto& states = parts.newborns.states();
         for (std::size_t i = 0, last = parts.shards.count(); i != last; ++i) {
-            parts.newborns.take_from(parts.shards[i].newborns);
+            states.take_from(parts.shards[i].newborns);
         }
         const std::size_t groups = greatest<std::size_t>(
             parts.newborns.groups(),
             *std::max_element(delta_.born_at.begin(), delta_.born_at.end()) / size + std::size_t{1});
-        for (std::uint32_t group = 0; group != groups; ++group) {
-            typename placement::places::group_state state;
+        states.offer_all(parts.objects, groups, [&](std::size_t group) {
             const std::size_t first = group * size;
-            state.promoted = image_.objects_in(static_cast<std::uint32_t>(first / 64)) >> first % 64 & all;
-            state.offers = {.taken = state.promoted, .is_owned = true, .is_touched = true};
-            parts.newborns.restore(group, state);
-        }
-        parts.newborns.set_groups(parts.objects, groups);
-        parts.newborns.recycle([](nursery_position) {});
+            return image_.objects_in(static_cast<std::uint32_t>(first / 64)) >> first % 64 & all;
+        });
     }
 
     void write_slots(parts_type& parts) noexcept {
@@ -433,8 +387,8 @@ private:
                 parts.lives.renamed(which, layout::generation_of(tag), parts.lives.from_here());
                 parts.watch.note_revoked(which);
                 if constexpr (placement::stable) {
-                    parts.newborns.note_put_in(parts.objects.nursery_position_of(where),
-                                               handle_of(parts, slot));
+                    parts.newborns.states().note_put_in(parts.objects.nursery_position_of(where),
+                                                        handle_of(parts, slot));
                 }
             }
         } else if (image_.is_reserved(slot)) {
@@ -464,10 +418,8 @@ private:
     std::uint32_t slots_before_ = 0;
     std::vector<std::uint32_t> next_returned_;
     allocator_state allocator_;
-    saved_pool whole_;                     // if nothing is left of what was
-    std::vector<std::size_t> gaps_;        // where those were that are gone
-    std::vector<std::uint32_t> displaced_; // slots of objects that may be elsewhere than they belong
-    object_buffer<T> moving_;
+    saved_pool whole_; // if nothing is left of what was
+    displaced_objects<T, Config> displaced_;
     object_buffer<T> former_; // what has ended by being replaced
     std::optional<cut_type> cut_;
 };

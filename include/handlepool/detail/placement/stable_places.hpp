@@ -12,6 +12,7 @@
 #include <handlepool/detail/placement/newborn_consumer.hpp>
 #include <handlepool/detail/placement/newborn_positions.hpp>
 #include <handlepool/detail/placement/object_lifetimes.hpp>
+#include <handlepool/detail/placement/place_states.hpp>
 #include <handlepool/detail/placement/promoted_groups.hpp>
 #include <handlepool/detail/slots/slot_table.hpp>
 #include <handlepool/memory_use.hpp>
@@ -47,6 +48,7 @@ public:
     using chain = newborn_chain<policy>;
     using batch_type = place_batch;
     using bits = place_bits<policy>;
+    using states_type = place_states<Config, Lifetimes>;
 
     static constexpr std::uint32_t group_size = bits::group_size;
 
@@ -258,7 +260,7 @@ public:
         for (const std::uint32_t group : shard.held.left()) {
             positions_.chunks.give_back_chunk(group);
         }
-        take_from(shard);
+        states_.take_from(shard);
     }
 
     // ---- Exclusive access: objects are promoted at once, see exclusive_places
@@ -327,95 +329,13 @@ public:
     /// Destroys the objects that are kept. Only while none lives, and nobody else uses the pool.
     template <class Objects>
     void destroy_kept(Objects& objects) noexcept {
-        for (std::size_t group = 0, last = groups(); group != last; ++group) {
-            lifetimes_.destroy_kept(objects, group, ~promoted_[group]);
-        }
+        states_.destroy_kept_after(objects, 0);
     }
 
-    // ---- For captures, while nobody else uses the pool and nothing waits for a compaction
+    // ---- For captures, see place_states: while nobody else uses the pool and nothing waits for a compaction
 
-    /// The objects of a group, the places that it offers, and who has it.
-    struct group_state {
-        std::uint64_t promoted = 0;
-        typename group_offers<Config>::state offers;
-
-        friend bool operator==(const group_state&, const group_state&) = default;
-    };
-    group_state state_of(std::uint32_t group) const noexcept {
-        return {.promoted = promoted_[group], .offers = offers_.state_of(group)};
-    }
-    void restore(std::uint32_t group, const group_state& then) noexcept {
-        promoted_.restore(group, then.promoted);
-        offers_.restore(group, then.offers);
-    }
-
-    /// What a shard has claimed: the groups of its queue, of which the last is the one where it takes places,
-    /// and those that it has claimed after that one.
-    struct chain_state {
-        std::uint64_t to_take = 0;
-        std::uint32_t put = 0;
-        std::uint32_t get = 0;
-        std::uint32_t beside_one = 0;
-        std::size_t queued = 0; // groups
-        std::size_t held = 0;
-    };
-    /// Adds the groups to `groups`. Throws std::bad_alloc.
-    chain_state state_of(const chain& shard, std::vector<std::uint32_t>& groups) const {
-        chain_state now{.to_take = shard.to_take,
-                        .put = shard.positions.put,
-                        .get = shard.positions.get,
-                        .beside_one = shard.held.wanted_beside_one(),
-                        .held = shard.held.left().size()};
-        const std::size_t before = groups.size();
-        positions_.chunks.for_each_chunk(shard.positions,
-                                         [&groups](std::uint32_t group) { groups.push_back(group); });
-        now.queued = groups.size() - before;
-        groups.insert(groups.end(), shard.held.left().begin(), shard.held.left().end());
-        return now;
-    }
-    /// Takes all groups from a shard. What it has vacated was passed.
-    void take_from(chain& shard) noexcept {
-        positions_.chunks.unlink(shard.positions);
-        shard.reset();
-    }
-    /// Gives a shard without groups those that state_of() has added.
-    void restore(chain& shard, const chain_state& then, const std::uint32_t* groups) noexcept {
-        positions_.chunks.relink(shard.positions, {groups, then.queued}, then.put, then.get);
-        shard.held.restore({groups + then.queued, then.held}, then.beside_one);
-        shard.to_take = then.to_take;
-    }
-
-    /// Destroys the objects that are kept after the first groups, where none lives.
-    template <class Objects>
-    void destroy_kept_after(Objects& objects, std::size_t groups) noexcept {
-        for (std::size_t group = groups, last = this->groups(); group < last; ++group) {
-            lifetimes_.destroy_kept(objects, group, ~promoted_[group]);
-        }
-    }
-    /// Groups ever used are the first ones, so many; the memory of the others goes back to the system.
-    template <class Objects>
-    void set_groups(Objects& objects, std::size_t groups) noexcept {
-        positions_.discard(objects, groups * group_size, greatest(groups, this->groups()) * group_size);
-        positions_.chunks.set_chunks_in_service(groups);
-        positions_.chunks.given_back().rewind();
-    }
-
-    /// Returns whether there is an object at a place, living or kept.
-    bool is_constructed(nursery_position place) const noexcept {
-        const std::uint32_t group = bits::group_of(raw(place));
-        return (lifetimes_.constructed(group, promoted_[group]) & bits::of(raw(place))) != 0;
-    }
-    /// An object was put in a place, which has this handle; or was taken out, and none is kept there.
-    void note_put_in(nursery_position place, value_type handle) noexcept {
-        own(place, handle);
-        lifetimes_.note_constructed(raw(place));
-    }
-    void note_taken_out(nursery_position place) noexcept { lifetimes_.note_taken_out(raw(place)); }
-    /// Before the destructor of an object that was taken out.
-    template <class T>
-    static void clear_object(void* object) noexcept {
-        Lifetimes::template clear_object<T>(object);
-    }
+    auto& states() noexcept { return states_; }
+    const auto& states() const noexcept { return states_; }
 
     /// Forgets everything. Only while nobody else uses it; the shards' chains must be made anew.
     void reset() noexcept {
@@ -504,6 +424,7 @@ private:
     hole_memory<Config> memory_{positions_, promoted_, offers_};
     exclusive_places<Config> alone_{promoted_, offers_};
     Lifetimes lifetimes_;
+    states_type states_{positions_, promoted_, offers_, lifetimes_};
 };
 
 } // namespace handlepool::detail

@@ -33,8 +33,8 @@ public:
     /// Throws compaction_conflict, too_many_threads and foreign_module.
     explicit pool_cut(pool_type& pool)
         : pool_(pool),
-          mine_(pool.parts_.shards.mine_or_throw(pool.gate_.owner())),
-          closed_(pool.gate_.lock_or_throw()) {
+          mine_(pool.whole().parts.shards.mine_or_throw(pool.whole().gate.owner())),
+          closed_(pool.whole().gate.lock_or_throw()) {
         compact();
     }
 
@@ -42,8 +42,8 @@ public:
     /// is refused, as is_closed() says. Throws too_many_threads and foreign_module.
     pool_cut(pool_type& pool, std::try_to_lock_t)
         : pool_(pool),
-          mine_(pool.parts_.shards.mine_or_throw(pool.gate_.owner())),
-          closed_(pool.gate_.try_lock()) {}
+          mine_(pool.whole().parts.shards.mine_or_throw(pool.whole().gate.owner())),
+          closed_(pool.whole().gate.try_lock()) {}
     bool is_closed() const noexcept { return bool(closed_); }
 
     pool_cut(const pool_cut&) = delete;
@@ -51,22 +51,22 @@ public:
 
     /// Another one when the pool was reset.
     static typename layout::tag_type fresh_tag_of(const pool_type& pool) noexcept {
-        return pool.parts_.fresh_tag;
+        return pool.whole().parts.fresh_tag;
     }
     /// What the pool is made of, for a look while nobody uses it.
-    static const parts_type& parts_of(const pool_type& pool) noexcept { return pool.parts_; }
+    static const parts_type& parts_of(const pool_type& pool) noexcept { return pool.whole().parts; }
     /// Returns whether nothing was created or erased since the last compaction.
-    static bool is_idle(const pool_type& pool) noexcept { return pool.compactor_.idle(); }
+    static bool is_idle(const pool_type& pool) noexcept { return pool.whole().compactor.idle(); }
 
     std::uint32_t id() const noexcept { return pool_.id(); }
 
-    parts_type& parts() noexcept { return pool_.parts_; }
-    const parts_type& parts() const noexcept { return pool_.parts_; }
-    std::size_t reserved() const noexcept { return pool_.reservations_.count(); }
+    parts_type& parts() noexcept { return pool_.whole().parts; }
+    const parts_type& parts() const noexcept { return pool_.whole().parts; }
+    std::size_t reserved() const noexcept { return pool_.whole().reservations.count(); }
 
     /// Ends an object's life, which compact() destroys.
     void erase(value_type handle, caller who, life_event event) noexcept {
-        pool_.eraser_.erase(handle, who, event);
+        pool_.whole().eraser.erase(handle, who, event);
     }
 
     /// Ends the lives of all objects. Returns whether there were any.
@@ -86,14 +86,14 @@ public:
         const std::uint64_t turn = this->turn();
         bool idle = false;
         for (int i = 0; i != most_compactions && !idle; ++i) { // hooks may have created and erased
-            pool_.compactor_.run(executor);
-            idle = pool_.compactor_.idle();
+            pool_.whole().compactor.run(executor);
+            idle = pool_.whole().compactor.idle();
         }
         set_turn(turn);
-        pool_.end_frame();
+        pool_.whole().end_frame();
         if (!idle) {
             throw_exception(compaction_conflict(
-                quoted_pool(pool_.name_) + ": captured or restored while others create or erase objects"));
+                quoted_pool(pool_.name()) + ": captured or restored while others create or erase objects"));
         }
     }
 
@@ -107,17 +107,17 @@ public:
     }
 
     /// How often a pool_cut has made another pool of it.
-    std::uint64_t rewrites() const noexcept { return pool_.rewrites_; }
-    void count_rewrite() noexcept { ++pool_.rewrites_; }
+    std::uint64_t rewrites() const noexcept { return pool_.whole().rewrites; }
+    void count_rewrite() noexcept { ++pool_.whole().rewrites; }
 
     /// Tells those who follow the pool that it has become another one.
-    void end_frame() noexcept { pool_.end_frame(); }
+    void end_frame() noexcept { pool_.whole().end_frame(); }
 
     /// Counts what came into the pool, and what left it, without being created or erased.
     void count_objects(std::size_t came, std::size_t left) noexcept {
         add(mine_.created, came);
         add(mine_.erased, left);
-        pool_.compactor_.account_for(left, came);
+        pool_.whole().compactor.account_for(left, came);
     }
     void count_reserved(std::size_t came, std::size_t left) noexcept {
         add(mine_.reserved, came);
@@ -127,27 +127,27 @@ public:
     /// What is remembered of a slot that has this tag again is undone from there on.
     void take_back_lives(slot_index slot, typename layout::tag_type tag) noexcept {
         parts().lives.take_back(slot, layout::generation_of(tag));
-        pool_.compactor_.history().take_back(slot, tag);
+        pool_.whole().compactor.history().take_back(slot, tag);
     }
     /// What is remembered of all slots was another pool's.
     void forget_lives() noexcept {
         parts().lives.reset();
-        pool_.compactor_.history().reset();
+        pool_.whole().compactor.history().reset();
     }
 
     /// Which shard comes first in the next compaction with a budget.
-    std::uint64_t turn() const noexcept { return pool_.compactor_.turn(); }
-    void set_turn(std::uint64_t turn) noexcept { pool_.compactor_.set_turn(turn); }
+    std::uint64_t turn() const noexcept { return pool_.whole().compactor.turn(); }
+    void set_turn(std::uint64_t turn) noexcept { pool_.whole().compactor.set_turn(turn); }
 
     /// Returns whether anybody is to be told of objects that came: hooks, or the history.
-    bool watches_births() noexcept { return pool_.compactor_.watches_births(); }
+    bool watches_births() noexcept { return pool_.whole().compactor.watches_births(); }
     /// Tells the hooks and the history of the object that came into a slot, unless a hook has ended it:
     /// another hook may have given it another handle.
     void report_birth(slot_index slot) {
         const auto tag = parts().table.tag_relaxed(slot);
         if (layout::is_alive(tag)) {
-            pool_.compactor_.report_birth(parts().table.handle_of(slot, tag),
-                                          parts().objects.at(parts().table.location_of(slot)));
+            pool_.whole().compactor.report_birth(parts().table.handle_of(slot, tag),
+                                                 parts().objects.at(parts().table.location_of(slot)));
         }
     }
 
@@ -156,7 +156,7 @@ private:
 
     pool_type& pool_;
     shard_type& mine_;
-    decltype(pool_.gate_.lock_or_throw()) closed_;
+    decltype(pool_.whole().gate.lock_or_throw()) closed_;
 };
 
 } // namespace handlepool::detail

@@ -2,13 +2,17 @@
 #pragma once
 
 #include <handlepool/access_guard.hpp>
+#include <handlepool/detail/base/throw_exception.hpp>
 #include <handlepool/detail/pool/pool_impl.hpp>
 #include <handlepool/detail/pool/spawner_refusal.hpp>
+#include <handlepool/detail/pool/whole_pool.hpp>
 #include <handlepool/detail/recorder/caller.hpp>
 #include <handlepool/freelist.hpp>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <span>
 #include <utility>
@@ -37,10 +41,10 @@ public:
     /// With a spawner for each weight. Throws std::invalid_argument, spawner_conflict, std::bad_alloc, and
     /// what access() throws.
     spawner_round(pool_type& pool, std::span<const std::uint32_t> weights, caller who)
-        : pool_(pool), calls_(weights.size()) {
+        : pool_(pool), whole_(pool.whole()), calls_(weights.size()) {
         expect_weights(pool.name(), pool.geometry().spawners, weights);
         guard_ = pool.access(who);
-        pool_.open_spawners(weights);
+        open(weights);
     }
     ~spawner_round() { close(); }
 
@@ -50,7 +54,7 @@ public:
     pool_type& pool() const noexcept { return pool_; }
     std::size_t size() const noexcept { return calls_.size(); }
     shard_type& shard_of(std::size_t spawner) const noexcept {
-        return pool_.parts_.shard_of_spawner(spawner);
+        return whole_.parts.shard_of_spawner(spawner);
     }
 
     /// Whether the spawners may be used: also by what is called when they end.
@@ -64,7 +68,7 @@ public:
 
     /// How many objects a spawner can still create.
     std::size_t left_to(std::size_t spawner) const noexcept {
-        return !is_open() ? 0 : pool_.parts_.allocator.left_to(shard_of(spawner));
+        return !is_open() ? 0 : whole_.parts.allocator.left_to(shard_of(spawner));
     }
 
     /// Has close() call `function()`: first what the first spawner was given, in that order. One thread at a
@@ -91,7 +95,7 @@ public:
                 calls.clear();
             }
         }
-        pool_.close_spawners(size());
+        take_back();
         guard_.reset();
     }
 
@@ -107,7 +111,33 @@ private:
         Function function;
     };
 
+    /// Deals out what there is room for. Throws spawner_conflict and std::bad_alloc.
+    void open(std::span<const std::uint32_t> weights) {
+        if (whole_.has_spawners.exchange(true, std::memory_order::relaxed)) {
+            throw_spawners_live(pool_.name());
+        }
+        const auto thrown = capture_exception([&] {
+            whole_.parts.newborns.open_deal(weights);
+            whole_.parts.allocator.open_deal(weights);
+        });
+        if (thrown) {
+            whole_.parts.newborns.close_deal();
+            whole_.has_spawners.store(false, std::memory_order::relaxed);
+            std::rethrow_exception(thrown);
+        }
+    }
+    /// What the spawners have not used.
+    void take_back() noexcept {
+        for (std::size_t i = 0; i != size(); ++i) {
+            whole_.parts.allocator.take_back(shard_of(i));
+        }
+        whole_.parts.allocator.close_deal();
+        whole_.parts.newborns.close_deal();
+        whole_.has_spawners.store(false, std::memory_order::relaxed);
+    }
+
     pool_type& pool_;
+    whole_pool<T, Config>& whole_;
     access_guard<policy> guard_;
     std::vector<std::vector<std::unique_ptr<call>>> calls_;
     bool is_closing_ = false;

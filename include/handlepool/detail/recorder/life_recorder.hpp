@@ -160,10 +160,8 @@ public:
     std::uint32_t last_beginning(slot_index slot, std::uint32_t first, std::uint32_t end) const noexcept {
         std::uint32_t last = 0;
         for (std::uint32_t lane = 0; is_on() && lane <= lives_mask_; ++lane) {
-            const entry& one = (*lives_)[(std::size_t{raw(slot)} << lives_bits_) + lane].beginning;
-            // (58)
-            const std::uint64_t stamp = one.stamp.load(std::memory_order::acquire);
-            const life_record found = life_record::of(one.who.load(std::memory_order::relaxed), stamp);
+            const life_record found =
+                load((*lives_)[(std::size_t{raw(slot)} << lives_bits_) + lane].beginning);
             // Halves of two records are none of a generation that could be here.
             if (found.generation >= first && found.generation < end && found.generation > last &&
                 !found.is_undone && (found.generation >> 1 & lives_mask_) == lane) {
@@ -175,10 +173,7 @@ public:
 
     /// A later life of the slot has taken the place of the one with this generation.
     bool is_overwritten(slot_index slot, std::uint32_t generation) const noexcept {
-        const entry& one = at(slot, generation).beginning;
-        // (58)
-        const std::uint64_t stamp = one.stamp.load(std::memory_order::acquire);
-        return life_record::of(one.who.load(std::memory_order::relaxed), stamp).generation > generation;
+        return load(at(slot, generation).beginning).generation > generation;
     }
 
     /// Frames that have ended, modulo 2^27.
@@ -265,13 +260,17 @@ private:
     std::optional<life_record> written_end(slot_index slot, std::uint32_t generation) const noexcept {
         return read(at(slot, generation).end, generation);
     }
-    std::optional<life_record> read(const entry& from, std::uint32_t generation) const noexcept {
+    /// If it is of this generation.
+    static std::optional<life_record> read(const entry& from, std::uint32_t generation) noexcept {
+        const life_record found = load(from);
+        return found.generation == generation ? std::optional(found) : std::nullopt;
+    }
+    /// What both words say; of some other generation while they are being written.
+    static life_record load(const entry& from) noexcept {
         // (58) acquire: pairs with (57), so that who frees the slot afterwards, and then its next owner,
         // write these words later than who has ended the object
         const std::uint64_t stamp = from.stamp.load(std::memory_order::acquire);
-        const std::uint64_t who = from.who.load(std::memory_order::relaxed);
-        const life_record found = life_record::of(who, stamp);
-        return found.generation == generation ? std::optional(found) : std::nullopt;
+        return life_record::of(from.who.load(std::memory_order::relaxed), stamp);
     }
     /// If it is one of these generations.
     static void take_back(entry& one, std::uint32_t first_generation) noexcept {

@@ -41,10 +41,11 @@ public:
             reach(position);
         }
         waiting_end& one = ends_[position];
-        // (57) release: each pairs with (58), for what was here before, which is taken over by now; the last
-        // for the words before it, too
+        // (57) release: pairs with (58), for what was here before, which is taken over by now
         one.who.store(static_cast<std::uint64_t>(end.who), std::memory_order::release);
+        // (57) release: for the same
         one.stamp.store(end.stamp(), std::memory_order::release);
+        // (57) release: for the same, and for the two words before it
         one.life.store(life_of(slot, end.generation), std::memory_order::release);
     }
 
@@ -79,12 +80,15 @@ public:
             if (one.life.load(std::memory_order::acquire) != life_of(slot, generation)) {
                 continue;
             }
-            // (58) acquire: each pairs with (57), so that who has read a word of another end sees in the
-            // slot's records where this one has gone
+            // (58) acquire: pairs with (57), so that who has read a word of another end sees that this one
+            // has gone, and in the slot's records where to
             const std::uint64_t stamp = one.stamp.load(std::memory_order::acquire);
-            const life_record found = life_record::of(one.who.load(std::memory_order::acquire), stamp);
-            if (one.life.load(std::memory_order::acquire) == life_of(slot, generation) &&
-                found.generation == generation) {
+            // (58) acquire: for the same
+            const std::uint64_t who = one.who.load(std::memory_order::acquire);
+            // (58) acquire: so that what take() has written can be seen, if it has gone
+            const bool waits = one.life.load(std::memory_order::acquire) == life_of(slot, generation);
+            const life_record found = life_record::of(who, stamp);
+            if (waits && found.generation == generation) {
                 return found;
             }
         }

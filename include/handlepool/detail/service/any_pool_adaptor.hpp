@@ -109,7 +109,7 @@ protected:
         }
         auto* const view = new (std::nothrow) view_adaptor(core());
         if (view == nullptr) {
-            core().open();
+            core().whole().gate.open();
             throw_exception(std::bad_alloc());
         }
         return std::unique_ptr<base>(view);

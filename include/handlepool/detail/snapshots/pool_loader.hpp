@@ -141,8 +141,8 @@ private:
             parts.table.restore(slot, {.tag = tag, .where = where});
             parts.lives.began(slot, layout::generation_of(tag), life_event::loaded, who);
             if constexpr (placement::stable) {
-                parts.newborns.note_put_in(parts.objects.nursery_position_of(where),
-                                           parts.table.handle_of(slot, tag));
+                parts.newborns.states().note_put_in(parts.objects.nursery_position_of(where),
+                                                    parts.table.handle_of(slot, tag));
             } else {
                 parts.objects.set_owner(parts.objects.dense_position_of(where), slot);
             }
@@ -160,23 +160,18 @@ private:
         constexpr std::size_t size = placement::places::group_size;
         const std::span places = pool.places.all();
         const std::size_t groups = places.empty() ? 0 : places.back() / size + 1;
+        auto& states = parts.newborns.states();
         for (std::size_t i = 0, last = parts.shards.count(); i != last; ++i) {
-            parts.newborns.take_from(parts.shards[i].newborns);
+            states.take_from(parts.shards[i].newborns);
         }
         std::size_t next = 0;
-        for (std::size_t group = 0, last = greatest(groups, parts.newborns.groups()); group != last;
-             ++group) {
-            typename placement::places::group_state state;
+        states.offer_all(parts.objects, groups, [&](std::size_t group) {
+            std::uint64_t promoted = 0;
             for (; next != places.size() && places[next] / size == group; ++next) {
-                state.promoted |= std::uint64_t{1} << places[next] % size;
+                promoted |= std::uint64_t{1} << places[next] % size;
             }
-            if (group < groups) {
-                state.offers = {.taken = state.promoted, .is_owned = true, .is_touched = true};
-            }
-            parts.newborns.restore(static_cast<std::uint32_t>(group), state);
-        }
-        parts.newborns.set_groups(parts.objects, groups);
-        parts.newborns.recycle([](nursery_position) {});
+            return promoted;
+        });
     }
 };
 

@@ -19,6 +19,9 @@ export const table = (head, rows) => element('div', {class: 'wide'}, element('ta
   element('thead', {}, element('tr', {}, head.map(([words, kind]) => element('th', {scope: 'col', class: kind}, words)))),
   element('tbody', {}, rows.map(row => element('tr', {}, row.map((cell, i) => element('td', {class: head[i][1]}, cell)))))));
 
+/// A program has one, as a rule.
+export const name_of_service = ({number}, services) => services.length === 1 ? 'the service' : `service ${number + 1}`;
+
 /// Numbers of four digits at the most, so that columns stay narrow: 12,345,678 is 12.3 M.
 export const count = number => {
   const units = ['', ' k', ' M', ' G', ' T', ' P', ' E'];
@@ -39,5 +42,6 @@ export const duration = nanoseconds => {
   if (nanoseconds < 1e3) return nanoseconds.toFixed(0) + ' ns';
   if (nanoseconds < 1e6) return (nanoseconds / 1e3).toFixed(1) + ' µs';
   if (nanoseconds < 1e9) return (nanoseconds / 1e6).toFixed(1) + ' ms';
-  return (nanoseconds / 1e9).toFixed(1) + ' s';
+  if (nanoseconds < 600e9) return (nanoseconds / 1e9).toFixed(1) + ' s';
+  return nanoseconds < 36000e9 ? (nanoseconds / 60e9).toFixed(0) + ' min' : (nanoseconds / 3600e9).toFixed(0) + ' h';
 };

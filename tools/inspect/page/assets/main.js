@@ -37,7 +37,7 @@ const show_moment = () => {
   const ago = known.looks[known.last].seconds - known.looks[shown_moment()].seconds;
   by_id('to-now').hidden = is_live;
   by_id('moment-text').textContent = is_live || ago === 0 ? 'now' : `${duration(ago * 1e9)} ago`;
-  show_pools(state.pools, known, shown_moment(), chosen, open_pool);
+  show_pools(state, known, shown_moment(), chosen, open_pool);
   if (chosen !== undefined && view === 'charts') show_charts(chosen, known, shown_moment(), state.phases);
 };
 
@@ -79,7 +79,7 @@ const refresh_view = async () => {
     if (view === 'objects') {
       const details = await ask('pool', {key, ...wanted});
       wait_for(details);
-      if (key === chosen) show_objects(key, details, show_life);
+      if (key === chosen) show_objects(key, details, known.frames_per_second(key), show_life);
     } else if (view === 'map') {
       wait_for(await map.refresh());
     }

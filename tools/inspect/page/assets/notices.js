@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What stands out in the pools as they are now: who waits for whom, what grows, what is nearly full.
 
-import {by_id, count, duration, element} from './dom.js';
+import {by_id, count, duration, element, name_of_service} from './dom.js';
 
 const long_wait = 100e6; // nanoseconds
 const long_guard = 2e9;
@@ -21,9 +21,8 @@ const of_gate = ({name, gate}) => {
   return longest && longest.nanoseconds > long_guard ? [`${name}: ${guard_text(longest)}`] : [];
 };
 
-// A program has one, as a rule.
-const of_services = services => services.flatMap(({number, gate}) =>
-  of_gate({name: services.length === 1 ? 'the service' : `service ${number + 1}`, gate}).map(words => ({words, is_bad: true})));
+const of_services = services => services.flatMap(service =>
+  of_gate({name: name_of_service(service, services), gate: service.gate}).map(words => ({words, is_bad: true})));
 
 const of_pool = (pool, growth) => {
   if (!pool.is_alive) return [];

@@ -34,6 +34,13 @@ export class past {
     };
   }
 
+  /// In the last looks; undefined where no frame has ended.
+  frames_per_second(key) {
+    const now = this.numbers(key, this.last), from = Math.max(0, this.last - enough_looks), before = this.numbers(key, from);
+    const frames = now && before ? now.frames - before.frames : 0;
+    return frames > 0 ? frames / (this.looks[this.last].seconds - this.looks[from].seconds) : undefined;
+  }
+
   /// What the phases of a compaction take, of those that were timed up to now and at least one before.
   phases(key, at) {
     const now = this.numbers(key, at);
