@@ -154,15 +154,15 @@ TEST_F(inspect_tool, prints_all_as_json) {
          "capacity": 100, "alive": 6, "dense": 6, "newborn": 0, "waiting_removals": 0, "reserved": 0, "created": 7, "erased": 1,
          "destroyed": 1, "frames": 6, "created_per_second": 0.0, "erased_per_second": 0.0,
          "frames_per_second": 0.0, "compaction_nanoseconds_per_frame": null,
-         "gate": {"state": "open", "thread": "", "waited_nanoseconds": 0,
+         "gate": {"state": "open", "thread": "", "waiter": null, "waited_nanoseconds": 0,
                   "guards": [{"thread": "render", "guards": 1, "task": ""}]}},
         {"name": "sparks", "id": 6, "layout": "32.22.10", "type": "game::spark", "object_bytes": 4, "is_stable": true,
          "capacity": 40, "alive": 1, "dense": 1, "newborn": 0, "waiting_removals": 0, "reserved": 0, "created": 1, "erased": 0,
          "destroyed": 0, "frames": 1, "created_per_second": 0.0, "erased_per_second": 0.0,
          "frames_per_second": 0.0, "compaction_nanoseconds_per_frame": null,
-         "gate": {"state": "open", "thread": "", "waited_nanoseconds": 0, "guards": []}}],
+         "gate": {"state": "open", "thread": "", "waiter": null, "waited_nanoseconds": 0, "guards": []}}],
         "services": [{"number": 0,
-         "gate": {"state": "open", "thread": "", "waited_nanoseconds": 0,
+         "gate": {"state": "open", "thread": "", "waiter": null, "waited_nanoseconds": 0,
                   "guards": [{"thread": "network", "guards": 1, "task": ""}]}}]}])"));
 }
 

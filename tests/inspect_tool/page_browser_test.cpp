@@ -123,6 +123,10 @@ TEST_P(page_in_browser, shows_who_erased_an_object) {
     page.click("#search button");
     page.wait_for("document.querySelector('.life.alive')");
     EXPECT_THAT(text_of("#life-content"), HasSubstr("bytes 07000000"));
+    page.value_of("document.getElementById('handle').value = 'ship 12 lost its target " + lost + "!'");
+    page.click("#search button");
+    page.wait_for("document.querySelector('.life.ended')");
+    EXPECT_EQ(text_of("#life-title"), "The life of " + lost);
     page.value_of("document.getElementById('handle').value = '<b>no</b>'");
     page.click("#search button");
     wait_for_text("#life-content", "is no handle");
@@ -141,10 +145,9 @@ TEST_P(page_in_browser, shows_who_erased_an_object) {
 
 TEST_P(page_in_browser, says_what_stands_out) {
     wait_for_text("#notices", "rocks: .* more each second");
-    wait_for_text(
-        "#notices",
-        "stations: thread “frames” has waited .* for guards: thread “render” has held a guard for .*, "
-        "made in main.*example.cpp");
+    wait_for_text("#notices", "stations: a compaction by thread “frames” has waited .* for guards: thread "
+                              "“render” has held a guard for .*, "
+                              "made in main.*example.cpp");
     // The notice leads to where they are created.
     page.value_of("[...document.querySelectorAll('#notices button')].find(button => "
                   "/^rocks/.test(button.textContent)).id = "
@@ -172,6 +175,8 @@ TEST_P(page_in_browser, draws_charts_and_goes_back_in_time) {
                   "moment.dispatchEvent(new Event('input')); })()");
     page.wait_for("document.querySelector('#view-charts .cursor')");
     EXPECT_THAT(text_of("#moment-text"), MatchesRegex("[0-9.]+ s ago"));
+    EXPECT_EQ(text_of("#moment-note"),
+              "The charts and the table of pools are of that moment; all else is of now.");
     const std::string earlier = page.value_of(alive);
     EXPECT_NE(earlier, later);
     std::this_thread::sleep_for(std::chrono::seconds(1)); // it stays where it is
@@ -271,6 +276,7 @@ TEST_P(page_in_browser, reads_pools_so_seldom_that_it_costs_little) {
                   "const told = {...await answer.json(), processor_seconds: 20}; "
                   "return {ok: true, json: async () => told}; }; })()");
     EXPECT_EQ(page.value_of("document.getElementById('reading').hidden"), true);
+    wait_for_text("#notices", "the service: thread “network”"); // which moves all below it
     open_pool("rocks");
     page.press("2");
     wait_for_text("#reading-text",
@@ -296,7 +302,7 @@ TEST_P(page_in_browser, tells_who_holds_guards_of_a_service) {
 TEST_P(page_in_browser, tells_ages_in_time_while_frames_end) {
     open_pool("rocks");
     page.press("2");
-    wait_for_text("#view-objects", "the oldest [0-9.]+( k)? \\([0-9.]+ (ms|s)\\)\\.");
+    wait_for_text("#view-objects", "the oldest [0-9.]+( k)? \\(about [0-9.]+ (ms|s)\\)\\.");
 }
 
 TEST_P(page_in_browser, is_used_by_keys) {
@@ -319,11 +325,11 @@ TEST_P(page_in_browser, is_used_by_keys) {
 
 TEST_P(page_in_browser, keeps_what_was_known_of_a_program_that_has_ended) {
     page.wait_for("Number(document.getElementById('moment').max) > 5");
-    wait_for_text("#notices", "stations: thread “frames” has waited");
+    wait_for_text("#notices", "stations: a compaction by thread “frames” has waited");
     example.kill();
     wait_for_text("#connection", "has ended; this is what was known of it");
     EXPECT_THAT(text_of("#pools"), HasSubstr("waits for guards")); // as it was
-    wait_for_text("#notices", "stations: thread “frames” has waited");
+    wait_for_text("#notices", "stations: a compaction by thread “frames” has waited");
     EXPECT_EQ(page.value_of("document.getElementById('mark').disabled"), true);
     page.press("2");
     wait_for_text("#view-objects", "The program has ended: what was in the pool is not known any more.");

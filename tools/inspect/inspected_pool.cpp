@@ -220,13 +220,11 @@ void inspected_pool::for_each_living(const std::function<void(const living_objec
         const std::size_t count = slots.size();
         std::vector<life_words> lives;
         std::vector<std::array<std::uint64_t, 2>> history;
-        std::uint32_t recorder_frame = 0;
         std::uint64_t frames = 0;
         if (records_lives()) {
             lives = memory_.read_touched_array<life_words>(
                 address_in(listed_.description.lives, position_of_life(first, 0)),
                 count << listed_.description.lives_bits);
-            recorder_frame = memory_.read<std::uint32_t>(listed_.description.lives_frame);
         }
         if (listed_.description.history.first != nullptr) {
             history = memory_.read_touched_array<std::array<std::uint64_t, 2>>(
@@ -247,7 +245,7 @@ void inspected_pool::for_each_living(const std::function<void(const living_objec
                 const life_record record = life_record::of(words[0], words[1]);
                 if (record.generation == one.generation) {
                     one.beginning = record;
-                    one.age = record.frames_until(recorder_frame);
+                    one.age = frames_since(record);
                 }
             } else if (!history.empty()) {
                 // What no compaction has seen yet has been born in this frame.
@@ -349,6 +347,14 @@ std::optional<life_record> inspected_pool::end(detail::slot_index slot, std::uin
     return waiting ? waiting : record_at(address, generation); // perhaps it was taken over meanwhile
 }
 
+std::uint32_t inspected_pool::frames_since(const life_record& record) const {
+    if (!lives_frame_) {
+        lives_frame_ = memory_.read<std::uint32_t>(listed_.description.lives_frame);
+    }
+    const std::uint32_t frames = record.frames_until(*lives_frame_);
+    return frames > life_record::frame_mask / 2 ? 0 : frames; // it is later than the look
+}
+
 // As in life_recorder.
 std::uint64_t inspected_pool::position_of_life(std::uint64_t slot, std::uint32_t generation) const noexcept {
     const std::uint64_t lanes = std::uint64_t{1} << listed_.description.lives_bits;
@@ -380,9 +386,8 @@ std::string inspected_pool::describe(std::uint64_t handle) const {
             may_be_of(handle) && tag % 2 != 0 && words.tag % 2 == 0 && words.location == reservation(tag);
         if (records_lives()) {
             report.lives_kept = std::uint32_t{1} << listed_.description.lives_bits;
-            const auto now = memory_.read<std::uint32_t>(listed_.description.lives_frame);
             const auto tell = [&](const life_record& record) {
-                return program_.event_of(record, record.frames_until(now));
+                return program_.event_of(record, frames_since(record));
             };
             report.life =
                 detail::recorded_life_of(*this, detail::slot_index{static_cast<std::uint32_t>(index)},

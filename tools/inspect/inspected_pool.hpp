@@ -117,6 +117,8 @@ private:
     std::uint64_t slots_in_service() const;
     std::optional<detail::life_record> record_at(std::uint64_t address, std::uint32_t generation) const;
     std::optional<detail::life_record> waiting_end(detail::slot_index slot, std::uint32_t generation) const;
+    /// Until the look began, so that whatever is told of the pool together has the same ages.
+    std::uint32_t frames_since(const detail::life_record& record) const;
     /// Of a slot, counted from any first one, the place of the life with this generation.
     std::uint64_t position_of_life(std::uint64_t slot, std::uint32_t generation) const noexcept;
     std::uint64_t address_of_life(detail::slot_index slot, std::uint32_t generation) const noexcept;
@@ -132,6 +134,7 @@ private:
     std::string type_;
     std::vector<detail::described_column> columns_;
     mutable std::optional<std::uint64_t> slots_in_service_; // once they were counted
+    mutable std::optional<std::uint32_t> lives_frame_;      // once an age was asked for
 };
 
 } // namespace handlepool::inspect_tool

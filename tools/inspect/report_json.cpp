@@ -37,6 +37,10 @@ std::string hexadecimal(const std::vector<std::byte>& bytes) {
 }
 
 ordered_json json_of(const gate_view& gate) {
+    ordered_json waiter;
+    if (gate.nanoseconds != 0) {
+        waiter = gate.is_exclusive ? "exclusive_access" : "compaction";
+    }
     ordered_json guards = ordered_json::array();
     for (const held_guards& each : gate.guards) {
         ordered_json one{{"thread_number", each.thread_number},
@@ -49,6 +53,7 @@ ordered_json json_of(const gate_view& gate) {
     }
     return {{"state", state_of(gate)},
             {"thread", printable(gate.thread)},
+            {"waiter", std::move(waiter)},
             {"waited_nanoseconds", gate.nanoseconds},
             {"guards", std::move(guards)}};
 }

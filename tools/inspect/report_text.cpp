@@ -102,7 +102,7 @@ void add_details(std::string& text, const pool_report& pool) {
             "to {}, the oldest {}",
             ages[0], ages[1], ages[2], ages[3], ages[4]);
         if (pool.frame_rate && *pool.frame_rate > 0) {
-            text += fmt::format(", which is {:.1f} s", static_cast<double>(ages[4]) / *pool.frame_rate);
+            text += fmt::format(", which is about {:.1f} s", static_cast<double>(ages[4]) / *pool.frame_rate);
         }
         text += '\n';
     }

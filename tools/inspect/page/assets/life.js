@@ -12,6 +12,12 @@ const life = ({alive, text, bytes}) => element('div', {class: `life ${alive ? 'a
 const greatest = 2n ** 64n - 1n;
 const is_handle = text => handle_pattern.test(text) && BigInt(text) <= greatest;
 
+/// The handle in a line of a log, if it has one number in hexadecimal digits; else the line.
+const picked_from = line => {
+  const found = line.match(/0x[0-9a-f]{1,16}(?![0-9a-f])/gi) ?? [];
+  return found.length === 1 ? found[0] : line;
+};
+
 const answer_to = async handle => {
   if (!is_handle(handle)) {
     return [element('p', {}, `“${handle}” is no handle: a handle is a number of 64 bits, 4294968317 or 0x1000003fd.`)];
@@ -37,7 +43,8 @@ const show = async () => {
 /// Asks again for the handle that is shown: it may have ended meanwhile.
 export const refresh_life = async () => { if (shown !== undefined) await show(); };
 
-export const show_life = async handle => {
+export const show_life = async line => {
+  const handle = picked_from(line);
   if (handle === '') return;
   shown = handle;
   by_id('life').hidden = false;

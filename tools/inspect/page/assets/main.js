@@ -35,7 +35,7 @@ const show_moment = () => {
   moment.max = known.last;
   if (is_live) moment.value = known.last;
   const ago = known.looks[known.last].seconds - known.looks[shown_moment()].seconds;
-  by_id('to-now').hidden = is_live;
+  by_id('to-now').hidden = by_id('moment-note').hidden = is_live;
   by_id('moment-text').textContent = is_live || ago === 0 ? 'now' : `${duration(ago * 1e9)} ago`;
   show_pools(state, known, shown_moment(), chosen, open_pool);
   if (chosen !== undefined && view === 'charts') show_charts(chosen, known, shown_moment(), state.phases);

@@ -15,7 +15,8 @@ const of_gate = ({name, gate}) => {
   const longest = gate.guards.toSorted((a, b) => (b.nanoseconds ?? 0) - (a.nanoseconds ?? 0))[0];
   if (gate.waited_nanoseconds > long_wait) {
     const who = gate.thread ? thread(gate.thread) : 'a thread';
-    return [`${name}: ${who} has waited ${duration(gate.waited_nanoseconds)} for guards` +
+    const what = gate.waiter === 'exclusive_access' ? 'exclusive access' : 'a compaction';
+    return [`${name}: ${what} by ${who} has waited ${duration(gate.waited_nanoseconds)} for guards` +
             (longest ? `: ${guard_text(longest)}` : '')];
   }
   return longest && longest.nanoseconds > long_guard ? [`${name}: ${guard_text(longest)}`] : [];
@@ -40,8 +41,9 @@ export const show_notices = ({pools, services, has_ended}, past, open) => {
   const found = [...of_services(services), ...pools.flatMap((pool, i) => of_pool(pool, growths[i]))];
   const list = by_id('notices');
   const items = found.length ? found : [{words: has_ended ? 'Nothing did when the program ended.' :
-    'Nothing: no compaction waits, no guard is held for long, and ' +
-    (growths.includes(undefined) ? 'whether a pool grows takes some ten seconds to be seen.' : 'no pool grows.')}];
+    growths.includes(undefined) ?
+      'Nothing yet: no compaction waits, no guard is held for long; whether a pool grows is seen in some ten seconds.' :
+      'Nothing: no compaction waits, no guard is held for long, and no pool grows.'}];
   // A button keeps the focus while its words change.
   while (list.children.length > items.length) list.lastChild.remove();
   items.forEach(({words, key, view, is_bad}, i) => {

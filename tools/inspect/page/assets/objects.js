@@ -9,9 +9,9 @@ export const wanted = {most: 10, places: 1000};
 const most_rows = 30;
 const first_seen = new Map(kept('first seen')?.map(([key, places]) => [key, new Map(places)])); // key -> place -> alive
 
-/// An age in frames, and in time as far as that is known.
+/// An age in frames, and in time if frames are as long as they are now.
 const age_text = (frames, frames_per_second) =>
-  count(frames) + (frames_per_second ? ` (${duration(frames / frames_per_second * 1e9)})` : '');
+  count(frames) + (frames_per_second ? ` (about ${duration(frames / frames_per_second * 1e9)})` : '');
 
 const places_table = (details, first, frames_per_second) => {
   if (details.places === null) {
@@ -39,7 +39,7 @@ export const show_objects = (key, details, frames_per_second, open_life) => {
   view.replaceChildren(
     places_table(details, first_seen.get(key), frames_per_second),
     element('p', {class: 'quiet'}, left_out ? `${count(left_out)} more places. ` : '',
-      'A place whose objects become more and whose oldest ones get older forgets to erase them. ', ages_text(details.ages, frames_per_second)),
+      'If a place has more and more objects, and its oldest ones get older and older, nobody erases them. ', ages_text(details.ages, frames_per_second)),
     table([['the oldest objects', 'words'], ['age in frames']],
       details.oldest.map(({handle, text, age}) => [
         element('button', {onclick: () => open_life(handle)}, text), age === null ? '–' : age_text(age, frames_per_second)])));

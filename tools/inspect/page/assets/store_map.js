@@ -174,7 +174,7 @@ export class store_map {
     const cell = this.map.cells[this.selected];
     this.cell.textContent = !cell ? 'The store is empty.' :
       [`Cell ${this.map.first + this.selected}: ${states[cell.state]}`, cell.handle === '0x0' ? '' : cell.handle,
-       cell.age === null ? '' : `${count(cell.age)} frames old`,
+       cell.age === null ? '' : `${count(cell.age)} frame${cell.age === 1 ? '' : 's'} old`,
        cell.creator === null ? '' : `created in ${this.map.creator_names[cell.creator]}`].filter(words => words).join(', ');
   }
 }
