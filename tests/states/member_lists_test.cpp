@@ -104,7 +104,7 @@ const std::vector<listed_class> listed = {
     // Views can't be moved; tests/pool/exclusive/ uses all of it.
     {"detail/exclusive/exclusive_core.hpp",
      "exclusive_core",
-     {"pool_", "parts_", "session_", "slots_", "places_"}},
+     {"pool_", "parts_", "slots_", "places_", "session_"}},
     {"detail/exclusive/exclusive_session.hpp",
      "exclusive_session",
      {"pool_", "parts_", "mine_", "special_", "watches_births_", "usual_count_", "retired_", "ending_",

@@ -520,5 +520,25 @@ TYPED_TEST(exclusive_reentrance, of_hooks_and_destructors_that_count) {
     EXPECT_EQ(seen, std::vector<std::size_t>(5, 0));
 }
 
+// What waits for order's sake ends with the view, which is whole until then.
+TEST(exclusive_reentrance_of_order, of_a_destructor_that_runs_when_the_view_ends) {
+    pool<caller> objects({.name = "pool", .capacity = 100, .keep_order = true});
+    std::vector<bool> found;
+    {
+        auto alone = objects.exclusive_access();
+        const auto kept = alone.emplace(1);
+        const auto erased = alone.emplace(2, nullptr, [&] {
+            found.push_back(alone.contains(kept) && alone.find(kept)->number == 1);
+            found.push_back(alone.erase(kept));
+            found.push_back(alone.contains(kept));
+        });
+        alone.erase(erased);
+        EXPECT_EQ(found, std::vector<bool>());
+    }
+    EXPECT_EQ(found, std::vector({true, true, false}));
+    EXPECT_EQ(objects.size(), 0U);
+    expect_consistent(objects);
+}
+
 } // namespace
 } // namespace handlepool::test

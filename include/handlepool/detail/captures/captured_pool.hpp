@@ -162,7 +162,8 @@ public:
 
     /// Instead of commit(); or after it, when nobody undoes the changes any more.
     void discard(capture& unwanted) noexcept { objects_.discard(unwanted.objects_); }
-    /// Nobody undoes the changes of this capture any more, after which there are so many.
+    /// The changes of this capture, which is the oldest now and has `after` later ones, are never undone any
+    /// more.
     void confirm(capture& oldest, std::size_t after) noexcept {
         objects_.confirm(oldest.objects_, after);
         slots_.confirm(oldest.slot_changes_, fresh_tag_);
@@ -185,8 +186,8 @@ public:
     bool is_confirmed(Handle handle) const noexcept {
         return slots_.is_confirmed(handle.value(), fresh_tag_);
     }
-    /// Returns the handle of an object that lives in the capture so many before the latest, and is not there
-    /// to come back; null if all are, as copies always are.
+    /// Returns the handle of an object that lives in an earlier capture, with `before` captures after it, and
+    /// is not there to come back; null if all are there, as copies always are.
     Handle find_lost(std::size_t before) const noexcept {
         if constexpr (copies) {
             return Handle();

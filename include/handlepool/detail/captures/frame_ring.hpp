@@ -18,10 +18,11 @@ namespace handlepool::detail {
 template <class Capture>
 class frame_ring {
 public:
-    /// For so many captures. Throws std::bad_alloc.
+    /// Keeps as many captures as `capacity` says. Throws std::bad_alloc.
     explicit frame_ring(std::size_t capacity) : places_(capacity + 1) {}
 
-    /// Captures that are there, and those that are kept: there is one more until drop_oldest() is called.
+    /// The number of captures, and how many are kept: add_next() may make one more than that, until
+    /// drop_oldest() is called.
     std::size_t size() const noexcept { return count_; }
     std::size_t capacity() const noexcept { return places_.size() - 1; }
 

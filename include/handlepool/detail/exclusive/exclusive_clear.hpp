@@ -62,7 +62,8 @@ private:
         });
     }
 
-    /// The slots of dead objects, one of which may have had the last generation.
+    /// Frees the slots of dead objects, or withdraws those that have used up their generations, of which
+    /// there may be some if one of the objects had the last generation.
     template <class SlotAt>
     void release(std::size_t count, SlotAt slot_at, bool last_generation) noexcept {
         if (!last_generation) [[likely]] {

@@ -432,10 +432,11 @@ private:
 
     pool_type& pool_;
     parts_type& parts_;
-    session_type session_;
     // Copies, which never change.
     const slot_lookup<Config> slots_{parts_.table.lookup()};
     const object_addresses<T> places_{parts_.objects.places()};
+    // Last, so that all is there for hooks and destructors that use the view when it begins or ends.
+    session_type session_;
 };
 
 } // namespace handlepool::detail

@@ -13,7 +13,7 @@
 
 namespace handlepool::detail {
 
-/// The place that comes so many after another one.
+/// The place that lies `places` behind the first one.
 constexpr location further(location first, std::size_t places) noexcept {
     return location{raw(first) + static_cast<std::uint32_t>(places)};
 }

@@ -9,6 +9,7 @@
 #include <handlepool/executor.hpp>
 #include <handlepool/stats.hpp>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -62,7 +63,7 @@ public:
     parts_type& parts() const noexcept { return parts_; }
     shard_type& mine() const noexcept { return mine_; }
 
-    /// The pool, for what creates something in it the way that it always goes.
+    /// The pool, made ready for a function that creates objects in the nursery, as threads that share it do.
     pool_type& shared() noexcept {
         destroy_queued();
         if ((special_ & within_whole) == 0) {
@@ -84,12 +85,12 @@ public:
     bool watches_births() const noexcept { return watches_births_; }
     bool watches_removals() const noexcept { return (special_ & watches_ends) != 0; }
     bool records_lives() const noexcept { return (special_ & records) != 0; }
-    /// Any of what concerns an erase.
+    /// Whether any of these concerns an erase.
     bool erases_specially() const noexcept {
         return (special_ & (within_step | keeps_order | watches_ends | records)) != 0;
     }
 
-    /// All that were in an order have ended, if there are no objects: then none orders those that come.
+    /// When no object is left, the order that was begun has ended: new objects need not wait for it.
     void forget_empty_order() noexcept {
         if (parts_.promoted() == 0 && !is_within_step()) {
             parts_.order.forget();

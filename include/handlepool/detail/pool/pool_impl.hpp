@@ -5,7 +5,6 @@
 #include <handlepool/detail/base/contract.hpp>
 #include <handlepool/detail/base/throw_exception.hpp>
 #include <handlepool/detail/parts/emplace_transaction.hpp>
-#include <handlepool/detail/parts/pool_config.hpp>
 #include <handlepool/detail/parts/pool_state.hpp>
 #include <handlepool/detail/pool/pool_inspection.hpp>
 #include <handlepool/detail/pool/spawner_refusal.hpp>
@@ -418,7 +417,7 @@ public:
         while_closed([&](auto&) { whole_.make_floors(); });
     }
 
-    /// For exclusive_core, which opens the gate again: closes it like compact(), or unless that would take
+    /// For exclusive_session, which opens the gate again: closes it like compact(), or unless that would take
     /// longer, in nanoseconds; within none, like try_compact().
     /// The first one also throws too_many_threads and foreign_module, like access().
     void close_for_exclusive() {

@@ -30,7 +30,6 @@ namespace handlepool::detail {
 template <class T, class Config>
 class spawner_round {
     using pool_type = pool_impl<T, Config>;
-    using parts_type = pool_state<T, Config>;
     using policy = typename Config::policy;
     using shard_type = shard<policy>;
 
@@ -126,7 +125,7 @@ private:
             std::rethrow_exception(thrown);
         }
     }
-    /// What the spawners have not used.
+    /// Takes back what the spawners have not used.
     void take_back() noexcept {
         for (std::size_t i = 0; i != size(); ++i) {
             whole_.parts.allocator.take_back(shard_of(i));

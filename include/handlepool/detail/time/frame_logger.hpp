@@ -40,8 +40,8 @@ struct log_plan {
 ///                                 ──▶ mark_check          what has changed without a mark
 /// ```
 ///
-/// The pool calls begin(), keep() and end_frame(), while its gate is closed. What ends before begin() is of
-/// no frame. All else, but for marks, may be asked between compactions.
+/// The pool calls begin(), keep() and end_frame(), while its gate is closed. Objects that end before begin()
+/// are in no record. All else, but for marks, may be asked between compactions.
 template <class Parts, class Handle>
 class frame_logger {
     using element_type = typename Handle::element_type;
