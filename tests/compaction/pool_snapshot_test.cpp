@@ -63,23 +63,24 @@ struct family {
 };
 
 TYPED_TEST(snapshot, of_removals_has_no_part_of_what_destructors_erase) {
+    // The records come from another shard than that of the thread which compacts, whichever of both is the
+    // first; this thread has the first one.
     family one;
-    // The records come from another shard, whichever of both is the first.
+    one.pool.emplace(std::function<void()>());
     std::thread([&] {
         one.populate();
         one.pool.compact();
         one.pool.erase(one.all);
     }).join();
-    one.pool.emplace(std::function<void()>());
     EXPECT_EQ(one.pool.compact(this->executor).removed, static_cast<std::size_t>(parents));
     EXPECT_EQ(one.pool.compact(this->executor).removed, static_cast<std::size_t>(parents));
 
     family other;
     other.populate();
-    std::thread([&] { other.pool.emplace(std::function<void()>()); }).join();
     other.pool.compact();
+    other.pool.erase(other.all);
     std::thread([&] {
-        other.pool.erase(other.all);
+        other.pool.emplace(std::function<void()>()); // this thread has the other shard
         EXPECT_EQ(other.pool.compact(this->executor).removed, static_cast<std::size_t>(parents));
     }).join();
     EXPECT_EQ(other.pool.compact(this->executor).removed, static_cast<std::size_t>(parents));
