@@ -527,7 +527,7 @@ TEST(exclusive_reentrance_of_order, of_a_destructor_that_runs_when_the_view_ends
     {
         auto alone = objects.exclusive_access();
         const auto kept = alone.emplace(1);
-        const auto erased = alone.emplace(2, nullptr, [&] {
+        const auto erased = alone.emplace(2, nullptr, [&, kept] {
             found.push_back(alone.contains(kept) && alone.find(kept)->number == 1);
             found.push_back(alone.erase(kept));
             found.push_back(alone.contains(kept));
