@@ -350,8 +350,10 @@ private:
     }
     /// All that lived then, if they are no copies.
     void require_objects(std::uint64_t frame) const {
-        if (const auto lost = captured_.find_lost(frames_.size() - 1 - frames_.find(frame))) {
-            detail::throw_lost_object(owner_of(name_), frame, lost.index(), lost.generation());
+        if constexpr (!captured_type::copies) {
+            if (const auto lost = captured_.find_lost(frames_.size() - 1 - frames_.find(frame))) {
+                detail::throw_lost_object(owner_of(name_), frame, lost.index(), lost.generation());
+            }
         }
     }
     /// For the handles that a restore of this frame undoes, if they are to stay stale; of slots that

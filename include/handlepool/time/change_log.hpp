@@ -252,7 +252,7 @@ public:
     template <std::size_t... Indices>
         requires are_columns<Indices...>
     void mark_at(std::size_t position) noexcept {
-        (logger_.mark_at(position, Indices), ...);
+        logger_.mark_at(position, Indices...);
     }
     template <class... Columns>
         requires name_columns<Columns...>

@@ -187,13 +187,11 @@ public:
         return slots_.is_confirmed(handle.value(), fresh_tag_);
     }
     /// Returns the handle of an object that lives in an earlier capture, with `before` captures after it, and
-    /// is not there to come back; null if all are there, as copies always are.
-    Handle find_lost(std::size_t before) const noexcept {
-        if constexpr (copies) {
-            return Handle();
-        } else {
-            return Handle::from_value(objects_.find_lost(before));
-        }
+    /// is not there to come back; null if all are there.
+    Handle find_lost(std::size_t before) const noexcept
+        requires(!copies)
+    {
+        return Handle::from_value(objects_.find_lost(before));
     }
     /// Returns a slot of which a handle can't stay stale, for lack of a generation, when it becomes what it
     /// was at the latest capture, or before one; if there is such a slot. Of those that are looked at.

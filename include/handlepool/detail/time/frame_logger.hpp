@@ -115,11 +115,13 @@ public:
     /// The object of a handle was written, or a column of it.
     void mark(Handle handle) noexcept { recorder_->mark(slot_of(handle)); }
     void mark(Handle handle, std::size_t column) noexcept { recorder_->mark(slot_of(handle), column); }
-    /// The same of the object at a position of the dense store. That the store has it, only a checked build
-    /// verifies.
+    /// The same of the object at a position of the dense store, or of its columns. That the store has it,
+    /// only a checked build verifies.
     void mark_at(std::size_t position) noexcept { recorder_->mark(slot_at(position)); }
-    void mark_at(std::size_t position, std::size_t column) noexcept {
-        recorder_->mark(slot_at(position), column);
+    template <class... Columns>
+    void mark_at(std::size_t position, Columns... columns) noexcept {
+        const slot_index slot = slot_at(position);
+        (recorder_->mark(slot, columns), ...);
     }
 
     // ---- What is known
