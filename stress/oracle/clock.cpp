@@ -9,12 +9,16 @@ namespace handlepool::stress {
 
 time_stamp measure_clock_skew() {
     constexpr int exchanges = 2000;
-    std::atomic<time_stamp> there = 0; // 0: under way
-    std::atomic<time_stamp> back = 0;
+    constexpr time_stamp longest =
+        100'000'000; // where others keep the processors, an exchange takes milliseconds
+    constexpr time_stamp under_way = 0;
+    constexpr time_stamp last = -1;
+    std::atomic<time_stamp> there = under_way;
+    std::atomic<time_stamp> back = under_way;
     const auto receive = [](std::atomic<time_stamp>& from) {
         while (true) {
-            if (const time_stamp sent = from.exchange(0)) {
-                return sent - now();
+            if (const time_stamp sent = from.exchange(under_way)) {
+                return sent;
             }
             std::this_thread::yield();
         }
@@ -23,15 +27,17 @@ time_stamp measure_clock_skew() {
     time_stamp other_skew = 0;
     {
         const std::jthread other([&] {
-            for (int i = 0; i < exchanges; ++i) {
-                other_skew = std::max(other_skew, receive(there));
+            for (time_stamp sent = receive(there); sent != last; sent = receive(there)) {
+                other_skew = std::max(other_skew, sent - now());
                 back.store(now());
             }
         });
-        for (int i = 0; i < exchanges; ++i) {
+        const time_stamp end = now() + longest;
+        for (int i = 0; i < exchanges && now() < end; ++i) {
             there.store(now());
-            skew = std::max(skew, receive(back));
+            skew = std::max(skew, receive(back) - now());
         }
+        there.store(last);
     }
     return std::max(skew, other_skew);
 }
