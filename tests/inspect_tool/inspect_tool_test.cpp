@@ -153,13 +153,13 @@ TEST_F(inspect_tool, prints_all_as_json) {
         {"name": "stations", "id": 5, "layout": "32.22.10", "type": "game::station", "object_bytes": 4, "is_stable": false,
          "capacity": 100, "alive": 6, "dense": 6, "newborn": 0, "waiting_removals": 0, "reserved": 0, "created": 7, "erased": 1,
          "destroyed": 1, "frames": 6, "created_per_second": 0.0, "erased_per_second": 0.0,
-         "frames_per_second": 0.0, "compaction_nanoseconds_per_frame": null,
+         "frames_per_second": 0.0, "compaction_nanoseconds_per_frame": null, "growth_per_second": null,
          "gate": {"state": "open", "thread": "", "waiter": null, "waited_nanoseconds": 0,
                   "guards": [{"thread": "render", "guards": 1, "task": ""}]}},
         {"name": "sparks", "id": 6, "layout": "32.22.10", "type": "game::spark", "object_bytes": 4, "is_stable": true,
          "capacity": 40, "alive": 1, "dense": 1, "newborn": 0, "waiting_removals": 0, "reserved": 0, "created": 1, "erased": 0,
          "destroyed": 0, "frames": 1, "created_per_second": 0.0, "erased_per_second": 0.0,
-         "frames_per_second": 0.0, "compaction_nanoseconds_per_frame": null,
+         "frames_per_second": 0.0, "compaction_nanoseconds_per_frame": null, "growth_per_second": null,
          "gate": {"state": "open", "thread": "", "waiter": null, "waited_nanoseconds": 0, "guards": []}}],
         "services": [{"number": 0,
          "gate": {"state": "open", "thread": "", "waiter": null, "waited_nanoseconds": 0,
@@ -210,6 +210,29 @@ TEST_F(inspect_tool, watches_until_the_program_ends) {
         EXPECT_EQ(json::parse(line).at(0).at("pools").size(), 2U);
     }
     EXPECT_GE(looks, 2U);
+}
+
+TEST(inspect_tool_watch, names_the_pools_that_grow) {
+    const support::scratch_directory directory;
+    const std::filesystem::path output = directory.path() / "output";
+    support::started_program game({support::paths::inspect_example, "busy"});
+    support::started_program watch(
+        {support::paths::inspect_program, std::to_string(game.id()), "--watch", "0.12"}, output);
+    const auto growth = [&] {
+        const std::string printed = support::read_file(output.string());
+        const std::size_t at = printed.find(" more each second");
+        const std::size_t line = at == printed.npos ? at : printed.rfind('\n', at) + 1;
+        return at == printed.npos ? std::string() : printed.substr(line, printed.find('\n', at) - line);
+    };
+    std::string said;
+    for (int i = 0; i != 300 && said.empty(); ++i) { // some twenty looks are enough
+        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+        said = growth();
+    }
+    EXPECT_THAT(said, MatchesRegex("rocks: [0-9]+ objects, and [0-9]+[.][0-9] more each second: --pool "
+                                   "'rocks' tells where they are created"));
+    const std::string printed = support::read_file(output.string());
+    EXPECT_EQ(printed.find("stations: 6 objects"), printed.npos) << "which does not grow";
 }
 
 TEST_F(inspect_tool, refuses_what_it_does_not_know) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "page/page_server.hpp"
+#include "pool_growth.hpp"
 #include "report.hpp"
 
 #include <handlepool/detail/text/text.hpp>
@@ -183,7 +184,8 @@ void tell_of_handle(const command_line& line, const std::vector<inspected_progra
                                          names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "))));
 }
 
-void tell_of_programs(const command_line& line, const std::vector<inspected_program>& programs) {
+void tell_of_programs(const command_line& line, const std::vector<inspected_program>& programs,
+                      growth_of_pools& growth) {
     std::vector<program_report> reports;
     bool has_pools = false;
     for (const inspected_program& each : programs) {
@@ -201,6 +203,7 @@ void tell_of_programs(const command_line& line, const std::vector<inspected_prog
     if (!line.asked.pool.empty() && !has_pools && line.watch_seconds == 0) {
         throw_no_pool(line, programs);
     }
+    growth.tell(reports);
     std::string text;
     if (line.prometheus) {
         text = prometheus_of(reports);
@@ -240,13 +243,14 @@ bool writes_to_terminal() {
 }
 
 int run(const command_line& line) {
+    growth_of_pools growth;
     if (line.program.empty()) {
         if (!line.prometheus) {
             list_programs(line);
             return 0;
         }
         std::vector<inspected_program> all = find_programs();
-        tell_of_programs(line, all);
+        tell_of_programs(line, all, growth);
         return 0;
     }
     const std::vector<inspected_program> programs = find_programs(line.program);
@@ -260,12 +264,12 @@ int run(const command_line& line) {
         show_page(line, programs);
         return 0;
     }
-    tell_of_programs(line, programs);
+    tell_of_programs(line, programs, growth);
     while (line.watch_seconds > 0) {
         if (!line.json && writes_to_terminal()) {
             print("\033[H\033[2J"); // from the upper left corner again
         }
-        tell_of_programs(line, programs);
+        tell_of_programs(line, programs, growth);
     }
     return 0;
 }
@@ -293,11 +297,11 @@ int run(int argc, char** argv) {
                    "Seconds between the two looks by which rates and changes are known; 0 for one look")
         ->capture_default_str()
         ->check(CLI::Range(0.0, 3600.0));
-    CLI::Option& watch =
-        *app.add_option(
-                "--watch", line.watch_seconds,
-                "Look again after so many seconds, between which the rates are, until the program ends")
-             ->check(CLI::Range(0.1, 3600.0));
+    CLI::Option& watch = *app.add_option("--watch", line.watch_seconds,
+                                         "Look again after so many seconds, between which the rates are, "
+                                         "until the program ends; says from the "
+                                         "twentieth look on which pools grow")
+                              ->check(CLI::Range(0.1, 3600.0));
     CLI::Option& json = *app.add_flag("--json", line.json, "Print JSON instead of text");
     CLI::Option& prometheus =
         *app.add_flag("--prometheus", line.prometheus,

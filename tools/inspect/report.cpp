@@ -167,6 +167,7 @@ pool_report report_of(const inspected_pool& pool) {
     told.is_stable = pool.is_stable();
     told.counts = pool.counts();
     told.gate = pool.gate();
+    told.listed = pool.listed();
     return told;
 }
 

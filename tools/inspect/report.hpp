@@ -46,11 +46,13 @@ struct pool_report {
     bool is_stable = false;
     pool_counts counts;
     gate_view gate;
+    detail::living_pool listed; ///< which pool it is
     // In a second, if there were two looks.
     std::optional<double> created_rate;
     std::optional<double> erased_rate;
     std::optional<double> frame_rate;
     std::optional<double> compaction_nanoseconds; ///< of a frame; none if none has ended
+    std::optional<double> growth;                 ///< objects in a second, of many looks; see pool_growth
 
     // Of one pool that was asked for.
     bool is_detailed = false;

@@ -124,6 +124,7 @@ ordered_json json_of(const pool_report& report) {
                       {"erased_per_second", or_null(report.erased_rate)},
                       {"frames_per_second", or_null(report.frame_rate)},
                       {"compaction_nanoseconds_per_frame", or_null(report.compaction_nanoseconds)},
+                      {"growth_per_second", or_null(report.growth)},
                       {"gate", json_of(report.gate)}};
     if (report.is_detailed) {
         add_details(json, report);

@@ -168,6 +168,14 @@ std::string text_of(const program_report& report) {
         add_gate(text, printable(each.name), each.gate);
     }
     for (const pool_report& each : report.pools) {
+        if (each.growth && *each.growth > 0) {
+            const std::string name = printable(each.name);
+            text += fmt::format(
+                "{}: {} objects, and {:.1f} more each second{}\n", name, each.counts.alive, *each.growth,
+                each.is_detailed ? "" : ": --pool '" + name + "' tells where they are created");
+        }
+    }
+    for (const pool_report& each : report.pools) {
         if (each.is_detailed) {
             add_details(text, each);
         }

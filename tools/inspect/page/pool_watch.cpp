@@ -104,8 +104,10 @@ void pool_watch::look_at(std::size_t program, std::vector<numbers>& seen) {
     for (const detail::living_pool& each : programs_[program].pools()) {
         try {
             const inspected_pool pool(programs_[program], each);
-            const pool_report report = report_of(pool);
+            pool_report report = report_of(pool);
             auto& [key, known] = watched(program, pool);
+            known.growth.add(static_cast<double>(report.counts.at) * 1e-9, report.counts.alive);
+            report.growth = known.growth.per_second();
             known.told = inspect_tool::json_of(report);
             known.told["knows_ages"] = pool.knows_ages();
             known.told["knows_places"] = pool.records_lives();
@@ -122,7 +124,8 @@ pool_watch::pools_by_key::value_type& pool_watch::watched(std::size_t program, c
         return *found;
     }
     key_there = ++last_key_;
-    watched_pool made{.program = program, .listed = pool.listed(), .name = pool.name(), .told = {}};
+    watched_pool made{
+        .program = program, .listed = pool.listed(), .name = pool.name(), .growth = {}, .told = {}};
     return *pools_.emplace(key_there, std::move(made)).first;
 }
 

@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 #include <tools/inspect/inspected_program.hpp>
+#include <tools/inspect/pool_growth.hpp>
 #include <tools/inspect/report.hpp>
 
 #include <cstddef>
@@ -55,6 +56,7 @@ private:
         std::size_t program = 0;
         detail::living_pool listed;
         std::string name;
+        pool_growth growth;
         nlohmann::ordered_json told; // at the last look, while names of places could be asked for
         bool is_alive = true;
     };

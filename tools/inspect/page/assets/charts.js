@@ -32,12 +32,13 @@ const value_at = (curve, seconds) => curve.findLast(([at]) => at <= seconds)?.[1
 const chart = ({title, format, lines, is_stacked}, values_of, [begin, end], seconds) => {
   const curves = is_stacked ? stacked(values_of) : values_of;
   const highest = Math.max(0, ...curves.flat().map(([, value]) => value)) || 1;
+  const is_known = curves.some(curve => curve.length);
   const x = at => left + (width - left - right) * (end > begin ? (at - begin) / (end - begin) : 1);
   const y = value => height - bottom - (height - top - bottom) * value / highest;
   const path = curve => curve.map(([at, value], i) => `${i ? 'L' : 'M'}${x(at).toFixed(1)} ${y(value).toFixed(1)}`).join('');
   const grid = [0, .5, 1].map(part => drawn('g', {},
     drawn('line', {class: 'grid', x1: left, x2: width - right, y1: y(highest * part), y2: y(highest * part)}),
-    drawn('text', {x: left - 6, y: y(highest * part) + 4, 'text-anchor': 'end'}, format(highest * part))));
+    drawn('text', {x: left - 6, y: y(highest * part) + 4, 'text-anchor': 'end'}, is_known ? format(highest * part) : '')));
   const area = curve => curve.length ? `${path(curve)}L${x(curve.at(-1)[0])} ${y(0)}L${x(curve[0][0])} ${y(0)}Z` : '';
   const values = lines.map(([name], i) => [name, value_at(values_of[i], seconds)]);
   const words = values.map(([name, value]) => `${name} ${value === undefined ? 'unknown' : format(value)}`);

@@ -39,7 +39,7 @@ export const bytes = number => {
   return number.toFixed(unit === 0 ? 0 : 1) + ' ' + units[unit];
 };
 export const duration = nanoseconds => {
-  if (nanoseconds < 1e3) return nanoseconds.toFixed(0) + ' ns';
+  if (nanoseconds < 1e3) return nanoseconds.toFixed(nanoseconds > 0 && nanoseconds < 10 ? 1 : 0) + ' ns';
   if (nanoseconds < 1e6) return (nanoseconds / 1e3).toFixed(1) + ' µs';
   if (nanoseconds < 1e9) return (nanoseconds / 1e6).toFixed(1) + ' ms';
   if (nanoseconds < 600e9) return (nanoseconds / 1e9).toFixed(1) + ' s';

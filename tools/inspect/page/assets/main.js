@@ -50,7 +50,7 @@ const show_connection = problem => {
 const show_state = () => {
   document.title = `${state.name} – handlepool-inspect`;
   by_id('program').textContent = `Pools of ${state.name}`;
-  show_notices(state, known, open_pool);
+  show_notices(state, open_pool);
   by_id('mark').disabled = state.has_ended;
   if (!is_open || !chosen_pool()) open_pool(chosen_pool() ? chosen : state.pools.find(pool => pool.is_alive)?.key ?? state.pools[0]?.key);
   show_moment();

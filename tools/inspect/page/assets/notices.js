@@ -25,23 +25,22 @@ const of_gate = ({name, gate}) => {
 const of_services = services => services.flatMap(service =>
   of_gate({name: name_of_service(service, services), gate: service.gate}).map(words => ({words, is_bad: true})));
 
-const of_pool = (pool, growth) => {
+const of_pool = pool => {
   if (!pool.is_alive) return [];
   return [
     ...of_gate(pool).map(words => ({words, key: pool.key, is_bad: true})),
-    ...(growth > 0 ? [{words: `${pool.name}: ${count(pool.alive)} objects, and ${count(growth)} more each second: ` +
+    ...(pool.growth_per_second > 0 ? [{words: `${pool.name}: ${count(pool.alive)} objects, and ${count(pool.growth_per_second)} more each second: ` +
                               'see where they are created', key: pool.key, view: 'objects', is_bad: true}] : []),
     ...(pool.alive > .9 * pool.capacity ? [{words: `${pool.name}: ${count(pool.alive)} of ${count(pool.capacity)} ` +
                                                     'objects are in use', key: pool.key, is_bad: true}] : []),
   ];
 };
 
-export const show_notices = ({pools, services, has_ended}, past, open) => {
-  const growths = pools.map(pool => pool.is_alive ? past.growth(pool.key) : 0);
-  const found = [...of_services(services), ...pools.flatMap((pool, i) => of_pool(pool, growths[i]))];
+export const show_notices = ({pools, services, has_ended}, open) => {
+  const found = [...of_services(services), ...pools.flatMap(of_pool)];
   const list = by_id('notices');
   const items = found.length ? found : [{words: has_ended ? 'Nothing did when the program ended.' :
-    growths.includes(undefined) ?
+    pools.some(pool => pool.is_alive && pool.growth_per_second === null) ?
       'Nothing yet: no compaction waits, no guard is held for long; whether a pool grows is seen in some ten seconds.' :
       'Nothing: no compaction waits, no guard is held for long, and no pool grows.'}];
   // A button keeps the focus while its words change.

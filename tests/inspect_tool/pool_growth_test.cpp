@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+#include <gtest/gtest.h>
+#include <tools/inspect/pool_growth.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace handlepool::inspect_tool {
+namespace {
+
+/// What is said after so many looks, in each of which there are as many objects as `alive` says.
+std::optional<double> growth_of(int looks, double seconds_between,
+                                const std::function<std::uint64_t(int)>& alive) {
+    pool_growth growth;
+    for (int i = 0; i != looks; ++i) {
+        growth.add(100 + i * seconds_between, alive(i));
+    }
+    return growth.per_second();
+}
+
+std::uint64_t leak(int look) {
+    return 1000 + 5 * static_cast<std::uint64_t>(look);
+}
+
+TEST(pool_growth, is_known_after_twenty_looks_in_two_seconds) {
+    EXPECT_EQ(growth_of(0, 1, leak), std::nullopt);
+    EXPECT_EQ(growth_of(19, 1, leak), std::nullopt);
+    EXPECT_EQ(growth_of(20, 1, leak), 5.0);
+    EXPECT_EQ(growth_of(20, 0.1, leak), std::nullopt); // 1.9 seconds
+    EXPECT_DOUBLE_EQ(growth_of(22, 0.1, leak).value(), 50.0);
+    EXPECT_EQ(growth_of(25, 0.0, leak), std::nullopt);
+}
+
+TEST(pool_growth, of_looks_that_are_far_apart_is_known_all_the_same) {
+    EXPECT_DOUBLE_EQ(growth_of(20, 100, leak).value(), 0.05);
+    EXPECT_DOUBLE_EQ(growth_of(200, 100, leak).value(), 0.05);
+}
+
+TEST(pool_growth, is_none_of_objects_that_come_and_go) {
+    EXPECT_EQ(growth_of(40, 1, [](int) { return 7; }), 0.0);
+    EXPECT_EQ(growth_of(40, 1, [](int i) { return 100 - static_cast<std::uint64_t>(i); }), 0.0);
+    for (int length = 2; length != 10; ++length) { // each quarter has a whole wave
+        EXPECT_EQ(growth_of(40, 1, [&](int i) { return 100 + static_cast<std::uint64_t>(i % length); }), 0.0)
+            << length;
+    }
+    EXPECT_EQ(growth_of(40, 1, [](int) { return 0; }), 0.0);
+}
+
+TEST(pool_growth, shows_through_objects_that_come_and_go) {
+    EXPECT_DOUBLE_EQ(
+        growth_of(40, 1, [](int i) { return static_cast<std::uint64_t>(2 * i + (i % 5) * 20); }).value(),
+        2.0);
+}
+
+TEST(pool_growth, is_none_when_it_has_stopped) {
+    const auto fills = [](int i) { return static_cast<std::uint64_t>(std::min(i, 25)); };
+    EXPECT_EQ(growth_of(26, 1, fills), 1.0);
+    EXPECT_EQ(growth_of(40, 1, fills), 0.0); // the last quarter has no more than the third
+    const auto falls_back = [](int i) { return static_cast<std::uint64_t>(i == 39 ? 20 : i); };
+    EXPECT_EQ(growth_of(40, 1, falls_back), 0.0);
+}
+
+TEST(pool_growth, is_that_of_the_last_minute) {
+    // Sixty looks that grew are behind as many that did not, and the other way round.
+    EXPECT_EQ(growth_of(130, 1, [](int i) { return static_cast<std::uint64_t>(std::min(i, 60)); }), 0.0);
+    EXPECT_EQ(growth_of(130, 1, [](int i) { return static_cast<std::uint64_t>(std::max(i, 60)); }), 1.0);
+}
+
+struct growth_of_pools_test : testing::Test {
+    /// Looks at pools of one program, and says what is told of each.
+    std::vector<std::optional<double>> look(std::vector<pool_report> pools, std::size_t copy = 0) {
+        seconds += 1;
+        for (pool_report& each : pools) {
+            each.counts.at = static_cast<std::uint64_t>(seconds * 1e9);
+        }
+        std::vector<program_report> reports(1);
+        reports[0].copy = copy;
+        reports[0].pools = std::move(pools);
+        growth.tell(reports);
+        std::vector<std::optional<double>> told;
+        for (const pool_report& each : reports[0].pools) {
+            told.push_back(each.growth);
+        }
+        return told;
+    }
+    pool_report pool(const int& place, std::uint64_t number, std::uint64_t alive) {
+        pool_report made;
+        made.listed.core = &place;
+        made.listed.number = number;
+        made.counts.alive = alive;
+        return made;
+    }
+
+    growth_of_pools growth;
+    double seconds = 0;
+    int places[2] = {};
+};
+
+using told = std::vector<std::optional<double>>;
+
+TEST_F(growth_of_pools_test, tells_that_of_each) {
+    for (std::uint64_t i = 1; i != 20; ++i) {
+        EXPECT_EQ(look({pool(places[0], 1, 10 * i), pool(places[1], 2, 50)}), told(2));
+    }
+    EXPECT_EQ(look({pool(places[0], 1, 200), pool(places[1], 2, 50)}), (told{10.0, 0.0}));
+    EXPECT_EQ(look({pool(places[1], 2, 50), pool(places[0], 1, 210)}), (told{0.0, 10.0}));
+}
+
+TEST_F(growth_of_pools_test, begins_anew_with_another_pool_in_the_same_place) {
+    for (std::uint64_t i = 1; i != 21; ++i) {
+        look({pool(places[0], 1, 10 * i)});
+    }
+    EXPECT_EQ(look({pool(places[0], 1, 210)}), told{10.0});
+    EXPECT_EQ(look({pool(places[0], 2, 220)}), told(1));
+    EXPECT_EQ(look({pool(places[0], 2, 230)}, 1), told(1)); // of another copy of the library
+}
+
+TEST_F(growth_of_pools_test, forgets_pools_that_are_not_told_of) {
+    for (std::uint64_t i = 1; i != 21; ++i) {
+        look({pool(places[0], 1, 10 * i)});
+    }
+    look({});
+    EXPECT_EQ(look({pool(places[0], 1, 220)}), told(1));
+}
+
+} // namespace
+} // namespace handlepool::inspect_tool

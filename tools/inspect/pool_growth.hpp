@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "report.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace handlepool::inspect_tool {
+
+/// Whether a pool has had more and more objects, of what several looks have seen. Objects that come and go
+/// leave minima that stay, those of a leak rise from quarter to quarter:
+///
+///     alive |                   .'    |  .   .    .   .
+///           |       .   .'.   .'      | ' . ' .  ' . '
+///           |  .  .' '.'   '.'        |'   '   ''   '
+///           +----------------------   +----------------- time
+class pool_growth {
+public:
+    /// Adds what a look has seen, at a time in seconds after that of the one before.
+    void add(double seconds, std::uint64_t alive);
+    /// How many more objects there are each second; 0 if it is no growth that goes on; nothing before there
+    /// were twenty looks in at least two seconds. Linear in the looks.
+    std::optional<double> per_second() const;
+
+private:
+    struct look {
+        double seconds = 0;
+        std::uint64_t alive = 0;
+    };
+    std::uint64_t least_of_quarter(std::size_t quarter) const;
+
+    std::deque<look> looks_; ///< of a minute, or longer for twenty of them
+};
+
+/// The growth of all pools that are looked at.
+class growth_of_pools {
+public:
+    /// Takes the numbers of a look at all of them, and tells the growth of each. Pools that are not among
+    /// them are forgotten.
+    void tell(std::vector<program_report>& reports);
+
+private:
+    struct known_pool {
+        detail::living_pool listed;
+        pool_growth growth;
+    };
+    std::map<std::pair<std::size_t, const void*>, known_pool> known_; ///< by copy of the library and address
+};
+
+} // namespace handlepool::inspect_tool
