@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstddef>
 #include <fstream>
+#include <set>
 #include <stdexcept>
 
 namespace handlepool::model {
@@ -46,6 +47,24 @@ std::map<std::string, std::string> read_order_witnesses(const std::filesystem::p
         }
     }
     return witnesses;
+}
+
+std::string differences(const std::vector<order_mutant>& mutants,
+                        const std::map<std::string, std::string>& witnesses) {
+    std::string found;
+    std::set<std::string_view> names;
+    for (const order_mutant& each : mutants) {
+        names.insert(each.name);
+        if (!witnesses.contains(each.name)) {
+            found += "\n  has no witness: " + each.name;
+        }
+    }
+    for (const auto& [name, witness] : witnesses) {
+        if (!names.contains(name)) {
+            found += "\n  is no access of the headers: " + name;
+        }
+    }
+    return found;
 }
 
 } // namespace handlepool::model

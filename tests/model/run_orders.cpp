@@ -38,18 +38,8 @@ void require_complete(const std::vector<order_mutant>& mutants,
     for (const model_entry& each : all_models()) {
         models.insert(each.name);
     }
-    std::set<std::string> names;
-    std::string wrong;
-    for (const order_mutant& each : mutants) {
-        names.insert(each.name);
-        if (!witnesses.contains(each.name)) {
-            wrong += "\n  has no witness: " + each.name;
-        }
-    }
+    std::string wrong = differences(mutants, witnesses);
     for (const auto& [name, model] : witnesses) {
-        if (!names.contains(name)) {
-            wrong += "\n  is no access of the headers: " + name;
-        }
         if (!model.starts_with(explained) && !models.contains(model)) {
             wrong += "\n  is no model: " + model;
         }

@@ -14,7 +14,6 @@
 #include <handlepool/detail/time/frame_refusals.hpp>
 #include <handlepool/freelist.hpp>
 #include <handlepool/memory_use.hpp>
-#include <handlepool/pool_base.hpp>
 #include <handlepool/time/change_log.hpp>
 
 #include <cstddef>

@@ -3,22 +3,18 @@
 
 #include <handlepool/detail/base/throw_exception.hpp>
 #include <handlepool/detail/columns/named_columns.hpp>
-#include <handlepool/detail/objects/object_access.hpp>
 #include <handlepool/detail/objects/object_type.hpp>
 #include <handlepool/detail/pool/pool_access.hpp>
 #include <handlepool/detail/pool/projected_view.hpp>
-#include <handlepool/detail/time/destroyed_values.hpp>
 #include <handlepool/detail/time/frame_logger.hpp>
 #include <handlepool/detail/time/frame_refusals.hpp>
 #include <handlepool/memory_use.hpp>
-#include <handlepool/pool_base.hpp>
 #include <handlepool/raw_type.hpp>
 #include <handlepool/scoped_hook.hpp>
 #include <handlepool/time/frame_record.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <type_traits>

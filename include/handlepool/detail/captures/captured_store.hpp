@@ -13,8 +13,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <new>
-#include <span>
-#include <utility>
 #include <vector>
 
 namespace handlepool::detail {
@@ -248,9 +246,7 @@ public:
     }
     void end_rewrite(Parts& parts, const capture& then) const noexcept {
         states_type& now = parts.newborns.states();
-        for (std::size_t i = 0, last = parts.shards.count(); i != last; ++i) {
-            now.take_from(parts.shards[i].newborns);
-        }
+        now.take_from_all(parts.shards);
         for (std::size_t i = 0, last = greatest(then.groups_, parts.newborns.groups()); i != last; ++i) {
             now.restore(static_cast<std::uint32_t>(i), states_[i]);
         }

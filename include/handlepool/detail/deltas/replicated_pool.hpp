@@ -349,13 +349,11 @@ private:
         constexpr std::size_t size = placement::places::group_size;
         static_assert(64 % size == 0, "a word of an image has the places of groups");
         constexpr std::uint64_t all = ~std::uint64_t{0} >> (64 - size);
-        auto& states = parts.newborns.states();
-        for (std::size_t i = 0, last = parts.shards.count(); i != last; ++i) {
-            states.take_from(parts.shards[i].newborns);
-        }
         const std::size_t groups = greatest<std::size_t>(
             parts.newborns.groups(),
             *std::max_element(delta_.born_at.begin(), delta_.born_at.end()) / size + std::size_t{1});
+        auto& states = parts.newborns.states();
+        states.take_from_all(parts.shards);
         states.offer_all(parts.objects, groups, [&](std::size_t group) {
             const std::size_t first = group * size;
             return image_.objects_in(static_cast<std::uint32_t>(first / 64)) >> first % 64 & all;

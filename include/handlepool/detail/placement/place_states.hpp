@@ -18,7 +18,7 @@ namespace handlepool::detail {
 /// objects in and take them out themselves, and say so here; then groups and shards get what they had:
 ///
 /// ```
-///  take_from() each shard ──┬──▶ restore() each group ──▶ restore() each shard ──▶ set_groups()
+///  take_from_all() shards ──┬──▶ restore() each group ──▶ restore() each shard ──▶ set_groups()
 ///                           └──▶ offer_all(): all groups are compaction's, and no shard has any
 /// ```
 ///
@@ -108,6 +108,12 @@ public:
     void take_from(chain& shard) noexcept {
         positions_.chunks.unlink(shard.positions);
         shard.reset();
+    }
+    template <class Shards>
+    void take_from_all(Shards& shards) noexcept {
+        for (std::size_t i = 0, last = shards.count(); i != last; ++i) {
+            take_from(shards[i].newborns);
+        }
     }
     /// Gives a shard without groups those that state_of() has added.
     void restore(chain& shard, const chain_state& then, const std::uint32_t* groups) noexcept {

@@ -5,7 +5,6 @@
 #include <handlepool/detail/pool/pool_impl.hpp>
 #include <handlepool/error.hpp>
 #include <handlepool/executor.hpp>
-#include <handlepool/stats.hpp>
 
 #include <cstddef>
 #include <cstdint>

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <handlepool/detail/base/bit_runs.hpp>
-#include <handlepool/detail/base/config.hpp>
 #include <handlepool/detail/base/index_types.hpp>
 #include <handlepool/detail/base/least.hpp>
 #include <handlepool/detail/base/throw_exception.hpp>
@@ -11,14 +9,12 @@
 #include <handlepool/detail/recorder/life_event.hpp>
 #include <handlepool/detail/snapshots/saved_objects.hpp>
 #include <handlepool/detail/snapshots/saved_pool.hpp>
-#include <handlepool/freelist.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <new>
 #include <span>
 #include <type_traits>
-#include <vector>
 
 namespace handlepool::detail {
 
@@ -161,9 +157,7 @@ private:
         const std::span places = pool.places.all();
         const std::size_t groups = places.empty() ? 0 : places.back() / size + 1;
         auto& states = parts.newborns.states();
-        for (std::size_t i = 0, last = parts.shards.count(); i != last; ++i) {
-            states.take_from(parts.shards[i].newborns);
-        }
+        states.take_from_all(parts.shards);
         std::size_t next = 0;
         states.offer_all(parts.objects, groups, [&](std::size_t group) {
             std::uint64_t promoted = 0;
