@@ -6,6 +6,7 @@
 #include <handlepool/detail/memory/pool_geometry.hpp>
 #include <handlepool/detail/objects/object_access.hpp>
 #include <handlepool/detail/parts/pool_config.hpp>
+#include <handlepool/detail/pool/erase_each.hpp>
 #include <handlepool/detail/pool/pool_access.hpp>
 #include <handlepool/detail/pool/pool_impl.hpp>
 #include <handlepool/detail/pool/projected_view.hpp>
@@ -95,7 +96,7 @@ public:
     /// Throws what the iteration throws.
     template <detail::range_of<handle<T, layout>> Range>
     HANDLEPOOL_ALWAYS_INLINE size_type erase(Range&& handles) {
-        return core().template erase_each<handle_type>(handles, from_here());
+        return detail::erase_each<handle_type>(core(), handles, from_here());
     }
 
     /// Ends the life of the handle's object like erase(), but the next compaction passes the object to

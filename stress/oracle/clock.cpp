@@ -9,8 +9,8 @@ namespace handlepool::stress {
 
 time_stamp measure_clock_skew() {
     constexpr int exchanges = 2000;
-    constexpr time_stamp longest =
-        100'000'000; // where others keep the processors, an exchange takes milliseconds
+    // Where others keep the processors, each takes milliseconds.
+    constexpr time_stamp longest = 100'000'000;
     constexpr time_stamp under_way = 0;
     constexpr time_stamp last = -1;
     std::atomic<time_stamp> there = under_way;
@@ -33,10 +33,12 @@ time_stamp measure_clock_skew() {
             }
         });
         const time_stamp end = now() + longest;
-        for (int i = 0; i < exchanges && now() < end; ++i) {
+        int i = 0;
+        do {
             there.store(now());
-            skew = std::max(skew, receive(back) - now());
-        }
+            const time_stamp sent = receive(back);
+            skew = std::max(skew, sent - now());
+        } while (++i != exchanges && now() < end);
         there.store(last);
     }
     return std::max(skew, other_skew);

@@ -15,7 +15,8 @@ inline time_stamp now() noexcept {
 }
 
 // By how much one thread's clock was seen to be behind another's: two threads pass a message to and fro, and
-// compare its arrival with its departure. 0 if no message arrived before it was sent.
+// compare its arrival with its departure, for a tenth of a second at the most. 0 if no message arrived before
+// it was sent.
 time_stamp measure_clock_skew();
 
 // Times of two threads that are closer than this have no order. A processor may run an operation's loads some

@@ -8,6 +8,7 @@
 #include <support/files/read_file.hpp>
 #include <support/programs/run_program.hpp>
 #include <support/programs/started_program.hpp>
+#include <tests/inspect_tool/wait_for_output.hpp>
 #include <tests/support/paths.hpp>
 #include <tests/support/scratch_directory.hpp>
 
@@ -215,22 +216,13 @@ TEST_F(inspect_tool, watches_until_the_program_ends) {
 TEST(inspect_tool_watch, names_the_pools_that_grow) {
     const support::scratch_directory directory;
     const std::filesystem::path output = directory.path() / "output";
-    support::started_program game({support::paths::inspect_example, "busy"});
+    const std::filesystem::path printed_by_game = directory.path() / "game";
+    support::started_program game({support::paths::inspect_example, "busy"}, printed_by_game);
+    wait_for_output(printed_by_game, "\n"); // it can be looked at
     support::started_program watch(
         {support::paths::inspect_program, std::to_string(game.id()), "--watch", "0.12"}, output);
-    const auto growth = [&] {
-        const std::string printed = support::read_file(output.string());
-        const std::size_t at = printed.find(" more each second");
-        const std::size_t line = at == printed.npos ? at : printed.rfind('\n', at) + 1;
-        return at == printed.npos ? std::string() : printed.substr(line, printed.find('\n', at) - line);
-    };
-    std::string said;
-    for (int i = 0; i != 300 && said.empty(); ++i) { // some twenty looks are enough
-        std::this_thread::sleep_for(std::chrono::milliseconds(100));
-        said = growth();
-    }
-    EXPECT_THAT(said, MatchesRegex("rocks: [0-9]+ objects, and [0-9]+[.][0-9] more each second: --pool "
-                                   "'rocks' tells where they are created"));
+    wait_for_output(output, "rocks: [0-9]+ objects, and [0-9]+[.][0-9] more each second: --pool tells where "
+                            "they are created\n");
     const std::string printed = support::read_file(output.string());
     EXPECT_EQ(printed.find("stations: 6 objects"), printed.npos) << "which does not grow";
 }

@@ -132,8 +132,12 @@ TEST(inspected_process, that_has_ended_is_reported) {
     const int process = other->process();
     const auto program = inspected_program::in_process(process).at(0);
     const inspected_pool ships(program, program.pools().at(0));
-    other.reset();
     const std::string gone = "there is no process " + std::to_string(process) + " any more";
+    kill(process, SIGKILL);
+    siginfo_t ended;
+    waitid(P_PID, static_cast<id_t>(process), &ended, WEXITED | WNOWAIT); // and it waits for its parent
+    EXPECT_EQ(test::message_of<process_unreadable>([&] { inspected_program::in_process(process); }), gone);
+    other.reset();
     EXPECT_EQ(test::message_of<process_unreadable>([&] { inspected_program::in_process(process); }), gone);
     EXPECT_EQ(test::message_of<process_unreadable>([&] { program.pools(); }), gone);
     EXPECT_EQ(test::message_of<process_unreadable>([&] { ships.counts(); }), gone);

@@ -326,7 +326,11 @@ TEST_P(page_in_browser, is_used_by_keys) {
 TEST_P(page_in_browser, keeps_what_was_known_of_a_program_that_has_ended) {
     page.wait_for("Number(document.getElementById('moment').max) > 5");
     wait_for_text("#notices", "stations: a compaction by thread “frames” has waited");
+    page.press(" ");
+    wait_for_text("#connection", "^paused$");
     example.kill();
+    wait_for_text("#connection", "^paused; the program has ended$");
+    page.press(" ");
     wait_for_text("#connection", "has ended; this is what was known of it");
     EXPECT_THAT(text_of("#pools"), HasSubstr("waits for guards")); // as it was
     wait_for_text("#notices", "stations: a compaction by thread “frames” has waited");

@@ -49,8 +49,8 @@ std::map<std::string, std::string> read_order_witnesses(const std::filesystem::p
     return witnesses;
 }
 
-std::string differences(const std::vector<order_mutant>& mutants,
-                        const std::map<std::string, std::string>& witnesses) {
+std::string differences_from_headers(const std::vector<order_mutant>& mutants,
+                                     const std::map<std::string, std::string>& witnesses) {
     std::string found;
     std::set<std::string_view> names;
     for (const order_mutant& each : mutants) {

@@ -29,9 +29,9 @@ inline constexpr std::string_view explained = "none: ";
 /// Throws std::runtime_error when it can't be read.
 std::map<std::string, std::string> read_order_witnesses(const std::filesystem::path& file);
 
-/// What a list of witnesses says that the headers don't, and the other way round, a line each; empty if they
-/// agree.
-std::string differences(const std::vector<order_mutant>& mutants,
-                        const std::map<std::string, std::string>& witnesses);
+/// A line for each mutant of the headers that the list leaves out, and for each of the list that the headers
+/// don't have; empty if they agree.
+std::string differences_from_headers(const std::vector<order_mutant>& mutants,
+                                     const std::map<std::string, std::string>& witnesses);
 
 } // namespace handlepool::model

@@ -38,7 +38,7 @@ void require_complete(const std::vector<order_mutant>& mutants,
     for (const model_entry& each : all_models()) {
         models.insert(each.name);
     }
-    std::string wrong = differences(mutants, witnesses);
+    std::string wrong = differences_from_headers(mutants, witnesses);
     for (const auto& [name, model] : witnesses) {
         if (!model.starts_with(explained) && !models.contains(model)) {
             wrong += "\n  is no model: " + model;

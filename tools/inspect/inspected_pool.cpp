@@ -187,14 +187,20 @@ std::uint64_t inspected_pool::sum_of(const described_array& counters) const {
 
 pool_counts inspected_pool::counts() const {
     pool_counts now;
-    now.at = inspect_tool::now();
-    // Erased first, as in the pool's own size(): what happens meanwhile makes the result too large rather
-    // than too small.
-    now.erased = sum_of<std::uint64_t>(listed_.description.erased) +
-                 memory_.read<std::uint64_t>(listed_.description.erased_without_shard);
-    now.destroyed = memory_.read<std::uint64_t>(listed_.description.objects_destroyed);
-    const auto left_nursery = memory_.read<std::uint64_t>(listed_.description.objects_that_left_nursery);
-    now.created = sum_of<std::uint64_t>(listed_.description.created);
+    std::uint64_t left_nursery = 0;
+    for (int tries = 0; tries != 3; ++tries) {
+        now.at = inspect_tool::now();
+        // Erased first, as in the pool's own size(): what happens meanwhile makes the result too large rather
+        // than too small.
+        now.erased = sum_of<std::uint64_t>(listed_.description.erased) +
+                     memory_.read<std::uint64_t>(listed_.description.erased_without_shard);
+        now.destroyed = memory_.read<std::uint64_t>(listed_.description.objects_destroyed);
+        left_nursery = memory_.read<std::uint64_t>(listed_.description.objects_that_left_nursery);
+        now.created = sum_of<std::uint64_t>(listed_.description.created);
+        if (inspect_tool::now() - now.at < 1'000'000) { // else much may have happened: it had no processor
+            break;
+        }
+    }
     now.alive = difference(now.created, now.erased);
     const auto closed = sum_of<std::uint64_t>(listed_.description.closed);
     now.reserved = difference(sum_of<std::uint64_t>(listed_.description.reserved), closed);

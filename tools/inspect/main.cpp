@@ -184,6 +184,14 @@ void tell_of_handle(const command_line& line, const std::vector<inspected_progra
                                          names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "))));
 }
 
+bool writes_to_terminal() {
+#ifdef _WIN32
+    return false;
+#else
+    return isatty(STDOUT_FILENO) == 1;
+#endif
+}
+
 void tell_of_programs(const command_line& line, const std::vector<inspected_program>& programs,
                       growth_of_pools& growth) {
     std::vector<program_report> reports;
@@ -215,6 +223,9 @@ void tell_of_programs(const command_line& line, const std::vector<inspected_prog
         // One line for each look, where there are many.
         text = json.dump(line.watch_seconds > 0 ? -1 : 2) + "\n";
     } else {
+        if (line.watch_seconds > 0 && writes_to_terminal()) {
+            text = "\033[H\033[2J"; // in place of the look before
+        }
         for (const program_report& each : reports) {
             text += text_of(each);
         }
@@ -232,14 +243,6 @@ void show_page(const command_line& line, std::vector<inspected_program> programs
     serve_page(watch, past ? &*past : nullptr, line.served, [&name](const page_address& address) {
         print(fmt::format("The pools of {} are shown at {} until Ctrl-C.\n", name, address.url()));
     });
-}
-
-bool writes_to_terminal() {
-#ifdef _WIN32
-    return false;
-#else
-    return isatty(STDOUT_FILENO) == 1;
-#endif
 }
 
 int run(const command_line& line) {
@@ -266,9 +269,6 @@ int run(const command_line& line) {
     }
     tell_of_programs(line, programs, growth);
     while (line.watch_seconds > 0) {
-        if (!line.json && writes_to_terminal()) {
-            print("\033[H\033[2J"); // from the upper left corner again
-        }
         tell_of_programs(line, programs, growth);
     }
     return 0;
@@ -297,11 +297,12 @@ int run(int argc, char** argv) {
                    "Seconds between the two looks by which rates and changes are known; 0 for one look")
         ->capture_default_str()
         ->check(CLI::Range(0.0, 3600.0));
-    CLI::Option& watch = *app.add_option("--watch", line.watch_seconds,
-                                         "Look again after so many seconds, between which the rates are, "
-                                         "until the program ends; says from the "
-                                         "twentieth look on which pools grow")
-                              ->check(CLI::Range(0.1, 3600.0));
+    CLI::Option& watch =
+        *app.add_option("--watch", line.watch_seconds,
+                        "Look again after so many seconds, between which the rates are, "
+                        "until the program ends; after twenty looks and two seconds, says which pools grow, "
+                        "as text and as JSON")
+             ->check(CLI::Range(0.1, 3600.0));
     CLI::Option& json = *app.add_flag("--json", line.json, "Print JSON instead of text");
     CLI::Option& prometheus =
         *app.add_flag("--prometheus", line.prometheus,

@@ -2,6 +2,7 @@
 #include "pool_growth.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace handlepool::inspect_tool {
 
@@ -15,46 +16,43 @@ constexpr double most_seconds = 60;
 
 void pool_growth::add(double seconds, std::uint64_t alive) {
     looks_.push_back({.seconds = seconds, .alive = alive});
-    while (looks_.size() > enough_looks && looks_.front().seconds < seconds - most_seconds) {
-        looks_.pop_front();
-    }
+    const auto may_go = looks_.end() - static_cast<std::ptrdiff_t>(std::min(looks_.size(), enough_looks));
+    looks_.erase(looks_.begin(), std::find_if(looks_.begin(), may_go, [seconds](const look& each) {
+                     return each.seconds >= seconds - most_seconds;
+                 }));
 }
 
-std::uint64_t pool_growth::least_of_quarter(std::size_t quarter) const {
+std::span<const pool_growth::look> pool_growth::quarter(std::size_t number) const {
     const std::size_t size = looks_.size() / 4;
-    const auto first = looks_.begin() + static_cast<std::ptrdiff_t>(quarter * size);
-    return std::ranges::min_element(first, first + static_cast<std::ptrdiff_t>(size), {}, &look::alive)
-        ->alive;
+    return std::span(looks_).subspan(number * size, size);
 }
 
 std::optional<double> pool_growth::per_second() const {
     if (looks_.size() < enough_looks || looks_.back().seconds - looks_.front().seconds < enough_seconds) {
         return std::nullopt;
     }
-    for (std::size_t quarter = 1; quarter != 4; ++quarter) {
-        if (least_of_quarter(quarter) <= least_of_quarter(quarter - 1)) {
-            return 0;
-        }
-    }
-    // It goes on: there are more now than there ever were before the last quarter.
-    const std::size_t last_quarter = 3 * (looks_.size() / 4);
-    const auto before = looks_.begin() + static_cast<std::ptrdiff_t>(last_quarter);
-    if (looks_.back().alive <= std::ranges::max_element(looks_.begin(), before, {}, &look::alive)->alive) {
-        return 0;
-    }
-    return static_cast<double>(least_of_quarter(3) - least_of_quarter(0)) /
-           (looks_[last_quarter].seconds - looks_.front().seconds);
+    const auto least = [this](std::size_t number) {
+        return std::ranges::min(quarter(number), {}, &look::alive).alive;
+    };
+    const auto most = [this](std::size_t number) {
+        return std::ranges::max(quarter(number), {}, &look::alive).alive;
+    };
+    const bool rises = least(0) < least(1) && least(1) < least(2) && least(2) < least(3);
+    const bool goes_on = most(2) < most(3);
+    return rises && goes_on ? static_cast<double>(least(3) - least(0)) /
+                                  (quarter(3).front().seconds - looks_.front().seconds)
+                            : 0;
 }
 
 void growth_of_pools::tell(std::vector<program_report>& reports) {
-    std::map<std::pair<std::size_t, const void*>, known_pool> seen;
+    std::map<place, known_pool> seen;
     for (program_report& report : reports) {
         for (pool_report& pool : report.pools) {
-            const std::pair<std::size_t, const void*> place(report.copy, pool.listed.core);
-            const auto found = known_.find(place);
+            const place where(report.process, report.copy, pool.listed.core);
+            const auto found = known_.find(where);
             const bool is_known = found != known_.end() && is_same_pool(found->second.listed, pool.listed);
             known_pool& known =
-                seen.emplace(place, is_known ? std::move(found->second)
+                seen.emplace(where, is_known ? std::move(found->second)
                                              : known_pool{.listed = pool.listed, .growth = {}})
                     .first->second;
             known.growth.add(static_cast<double>(pool.counts.at) * 1e-9, pool.counts.alive);

@@ -5,16 +5,16 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <optional>
-#include <utility>
+#include <span>
+#include <tuple>
 #include <vector>
 
 namespace handlepool::inspect_tool {
 
 /// Whether a pool has had more and more objects, of what several looks have seen. Objects that come and go
-/// leave minima that stay, those of a leak rise from quarter to quarter:
+/// leave minima that stay, those of a leak rise from quarter to quarter of the looks:
 ///
 ///     alive |                   .'    |  .   .    .   .
 ///           |       .   .'.   .'      | ' . ' .  ' . '
@@ -33,9 +33,9 @@ private:
         double seconds = 0;
         std::uint64_t alive = 0;
     };
-    std::uint64_t least_of_quarter(std::size_t quarter) const;
+    std::span<const look> quarter(std::size_t number) const;
 
-    std::deque<look> looks_; ///< of a minute, or longer for twenty of them
+    std::vector<look> looks_; ///< of a minute, or longer for twenty of them
 };
 
 /// The growth of all pools that are looked at.
@@ -50,7 +50,9 @@ private:
         detail::living_pool listed;
         pool_growth growth;
     };
-    std::map<std::pair<std::size_t, const void*>, known_pool> known_; ///< by copy of the library and address
+    using place = std::tuple<int, std::size_t, const void*>; // process, copy of the library, address
+
+    std::map<place, known_pool> known_;
 };
 
 } // namespace handlepool::inspect_tool

@@ -123,7 +123,7 @@ void add_details(std::string& text, const pool_report& pool) {
     if (!pool.oldest.empty()) {
         text += "\nThe oldest objects:\n";
         for (const object_report& each : pool.oldest) {
-            text += fmt::format("  {:#018x} {}\n", each.handle, printable(each.text));
+            text += fmt::format("  {:#x} {}\n", each.handle, printable(each.text));
         }
     }
 }
@@ -169,10 +169,9 @@ std::string text_of(const program_report& report) {
     }
     for (const pool_report& each : report.pools) {
         if (each.growth && *each.growth > 0) {
-            const std::string name = printable(each.name);
-            text += fmt::format(
-                "{}: {} objects, and {:.1f} more each second{}\n", name, each.counts.alive, *each.growth,
-                each.is_detailed ? "" : ": --pool '" + name + "' tells where they are created");
+            text += fmt::format("{}: {} objects, and {:.1f} more each second{}\n", printable(each.name),
+                                each.counts.alive, *each.growth,
+                                each.is_detailed ? "" : ": --pool tells where they are created");
         }
     }
     for (const pool_report& each : report.pools) {

@@ -70,6 +70,9 @@ std::vector<mapping> mappings_of(int process) {
             found.push_back(std::move(one));
         }
     }
+    if (found.empty()) { // it has ended, and whoever started it does not know yet
+        throw_unreadable(process, ESRCH);
+    }
     return found;
 }
 

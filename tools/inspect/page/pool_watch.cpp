@@ -186,8 +186,9 @@ ordered_json pool_watch::ask(std::uint64_t key, Ask question) const {
 }
 
 ordered_json pool_watch::details(std::uint64_t key, const most_told& most) const {
-    return ask(key, [&most](const inspected_program& program, const inspected_pool& pool) {
+    return ask(key, [&](const inspected_program& program, const inspected_pool& pool) {
         pool_report told = report_of(pool);
+        told.growth = pools_.at(key).growth.per_second();
         add_details(told, program, pool, most);
         return inspect_tool::json_of(told);
     });

@@ -146,14 +146,7 @@ public:
         return erase_at_once(handle, who, [](location) {}, [] {});
     }
 
-    template <class Handle, class Range>
-    std::size_t erase_each(Range& handles, caller who) {
-        std::size_t erased = 0;
-        for (const Handle each : handles) {
-            erased += erase(each.value(), who) ? 1U : 0U;
-        }
-        return erased;
-    }
+    void prefetch(value_type handle) const noexcept { pool_.prefetch(handle); }
 
     template <class Sink>
     bool extract(value_type handle, Sink sink, caller who) {

@@ -19,7 +19,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -162,29 +161,9 @@ public:
         return whole_.eraser.erase(handle, who);
     }
 
-    // No part of the caller: where g++ knows how short a range is, it warns of what is never reached.
-    template <class Handle, class Range>
-    HANDLEPOOL_NOINLINE std::size_t erase_each(Range& handles, caller who) {
-        std::size_t erased = 0;
-        if constexpr (std::contiguous_iterator<decltype(std::ranges::begin(handles))> &&
-                      requires { std::ranges::size(handles); }) {
-            const auto first = std::ranges::begin(handles);
-            const auto count = static_cast<std::ptrdiff_t>(std::ranges::size(handles));
-            for (std::ptrdiff_t i = 0; i != count; ++i) {
-                // An erase is an exchange, which no later one overtakes: without this each would wait for its
-                // slot.
-                if (i + slots_ahead < count) {
-                    whole_.parts.table.prefetch_slot(
-                        whole_.parts.table.slot_of(Handle(first[i + slots_ahead]).value()));
-                }
-                erased += erase(Handle(first[i]).value(), who) ? 1U : 0U;
-            }
-        } else {
-            for (const Handle each : handles) {
-                erased += erase(each.value(), who) ? 1U : 0U;
-            }
-        }
-        return erased;
+    /// Asks for the slot of a handle, which will be erased. A hint.
+    void prefetch(value_type handle) const noexcept {
+        whole_.parts.table.prefetch_slot(whole_.parts.table.slot_of(handle));
     }
 
     /// `sink(object)` is called by compaction.
@@ -459,9 +438,6 @@ private:
     handle_report report_of(value_type handle, handle_state now) const {
         return examine(layout::without_user(handle), now, whole_.parts, whole_.compactor);
     }
-
-    // How far ahead of the handle that is erased its slot is asked for.
-    static constexpr std::ptrdiff_t slots_ahead = 16;
 
     whole_type whole_;
 };

@@ -113,14 +113,6 @@ public:
         }
         return is_alive;
     }
-    template <class Handle, class Range>
-    std::size_t erase_each(Range& handles, caller who) {
-        std::size_t erased = 0;
-        for (const Handle each : handles) {
-            erased += erase(each.value(), who) ? 1U : 0U;
-        }
-        return erased;
-    }
 
     /// Returns the handle that the object will have.
     value_type revoke(value_type handle, caller who) {
@@ -134,6 +126,7 @@ public:
 
     // ---- What only looks
 
+    void prefetch(value_type handle) const noexcept { pool_.prefetch(handle); }
     HANDLEPOOL_ALWAYS_INLINE caller from_here() const noexcept { return pool_.from_here(); }
     caller from_address(std::uint64_t address) const noexcept { return pool_.from_address(address); }
     recorded_life life_of(value_type handle) const { return pool_.life_of(handle); }

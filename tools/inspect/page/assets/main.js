@@ -41,10 +41,10 @@ const show_moment = () => {
   if (chosen !== undefined && view === 'charts') show_charts(chosen, known, shown_moment(), state.phases);
 };
 
-const show_connection = problem => {
-  by_id('connection').className = problem || state.has_ended ? 'bad' : '';
-  by_id('connection').textContent = problem ?? (state.has_ended ? 'has ended; this is what was known of it' :
-    is_paused ? 'paused' : `process ${state.process}, live`);
+const show_connection = (problem, has_ended = state?.has_ended) => {
+  by_id('connection').className = problem || has_ended ? 'bad' : '';
+  by_id('connection').textContent = problem ?? (is_paused ? (has_ended ? 'paused; the program has ended' : 'paused') :
+    has_ended ? 'has ended; this is what was known of it' : `process ${state.process}, live`);
 };
 
 const show_state = () => {
@@ -182,7 +182,14 @@ const run = async () => {
   let look = 0;
   for (;;) {
     const begun = performance.now();
-    if (!is_paused) {
+    if (is_paused) {
+      try {
+        const {has_ended} = await ask('state', {since: Number.MAX_SAFE_INTEGER}); // and nothing else is of interest
+        if (is_paused) show_connection(undefined, has_ended);
+      } catch (error) {
+        show_connection(`handlepool-inspect does not answer: ${error.message}`);
+      }
+    } else {
       try {
         const answer = await ask('state', {since: look});
         look = answer.look;

@@ -41,7 +41,7 @@ export const show_notices = ({pools, services, has_ended}, open) => {
   const list = by_id('notices');
   const items = found.length ? found : [{words: has_ended ? 'Nothing did when the program ended.' :
     pools.some(pool => pool.is_alive && pool.growth_per_second === null) ?
-      'Nothing yet: no compaction waits, no guard is held for long; whether a pool grows is seen in some ten seconds.' :
+      'Nothing yet: no compaction waits, no guard is held for long; whether a pool grows is seen after twenty looks.' :
       'Nothing: no compaction waits, no guard is held for long, and no pool grows.'}];
   // A button keeps the focus while its words change.
   while (list.children.length > items.length) list.lastChild.remove();
