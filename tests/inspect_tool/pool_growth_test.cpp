@@ -51,6 +51,14 @@ TEST(pool_growth, is_none_of_objects_that_come_and_go) {
     EXPECT_EQ(growth_of(40, 1, [](int) { return 0; }), 0.0);
 }
 
+TEST(pool_growth, is_none_of_objects_that_were_fewer_in_between) {
+    for (const std::vector<std::uint64_t>& least :
+         {std::vector<std::uint64_t>{20, 10, 30, 40}, {10, 30, 20, 40}, {10, 20, 40, 30}, {10, 20, 20, 30}}) {
+        const auto alive = [&least](int i) { return least[static_cast<std::size_t>(i / 10)]; };
+        EXPECT_EQ(growth_of(40, 1, alive), 0.0);
+    }
+}
+
 TEST(pool_growth, shows_through_objects_that_come_and_go) {
     const auto wave = [](int i) { return static_cast<std::uint64_t>(2 * i + (i % 5) * 20); };
     for (int looks = 20; looks != 100; ++looks) { // wherever it ends
@@ -80,13 +88,12 @@ TEST(pool_growth, is_that_of_the_last_minute) {
 
 struct growth_of_pools_test : testing::Test {
     /// Looks at pools of one program, and says what is told of each.
-    std::vector<std::optional<double>> look(std::vector<pool_report> pools, std::size_t copy = 0) {
+    std::vector<std::optional<double>> look(std::vector<pool_report> pools) {
         seconds += 1;
         for (pool_report& each : pools) {
             each.counts.at = static_cast<std::uint64_t>(seconds * 1e9);
         }
         std::vector<program_report> reports(1);
-        reports[0].copy = copy;
         reports[0].pools = std::move(pools);
         growth.tell(reports);
         std::vector<std::optional<double>> told;
@@ -124,7 +131,30 @@ TEST_F(growth_of_pools_test, begins_anew_with_another_pool_in_the_same_place) {
     }
     EXPECT_EQ(look({pool(places[0], 1, 210)}), told{10.0});
     EXPECT_EQ(look({pool(places[0], 2, 220)}), told(1));
-    EXPECT_EQ(look({pool(places[0], 2, 230)}, 1), told(1)); // of another copy of the library
+}
+
+TEST_F(growth_of_pools_test, knows_pools_of_other_processes_and_copies_in_the_same_place) {
+    const auto told_of_both = [this](std::uint64_t alive, std::uint64_t of_other, int process,
+                                     std::size_t copy) {
+        seconds += 1;
+        std::vector<program_report> reports(2);
+        reports[1].process = process;
+        reports[1].copy = copy;
+        reports[0].pools = {pool(places[0], 1, alive)};
+        reports[1].pools = {pool(places[0], 1, of_other)};
+        for (program_report& each : reports) {
+            each.pools[0].counts.at = static_cast<std::uint64_t>(seconds * 1e9);
+        }
+        growth.tell(reports);
+        return told{reports[0].pools[0].growth, reports[1].pools[0].growth};
+    };
+    for (const auto& [process, copy] : {std::pair(1, std::size_t{0}), std::pair(0, std::size_t{1})}) {
+        for (std::uint64_t i = 1; i != 20; ++i) {
+            EXPECT_EQ(told_of_both(10 * i, 7, process, copy), told(2));
+        }
+        EXPECT_EQ(told_of_both(200, 7, process, copy), (told{10.0, 0.0}));
+        look({});
+    }
 }
 
 TEST_F(growth_of_pools_test, forgets_pools_that_are_not_told_of) {
