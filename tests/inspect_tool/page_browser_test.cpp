@@ -326,6 +326,10 @@ TEST_P(page_in_browser, is_used_by_keys) {
 TEST_P(page_in_browser, keeps_what_was_known_of_a_program_that_has_ended) {
     page.wait_for("Number(document.getElementById('moment').max) > 5");
     wait_for_text("#notices", "stations: a compaction by thread “frames” has waited");
+    open_pool("stations");
+    page.press("2");
+    wait_for_text("#view-objects", "game::leak.. at example.cpp");
+    page.value_of("document.activeElement.blur()"); // a button would take the key
     page.press(" ");
     wait_for_text("#connection", "^paused$");
     example.kill();
@@ -335,10 +339,19 @@ TEST_P(page_in_browser, keeps_what_was_known_of_a_program_that_has_ended) {
     EXPECT_THAT(text_of("#pools"), HasSubstr("waits for guards")); // as it was
     wait_for_text("#notices", "stations: a compaction by thread “frames” has waited");
     EXPECT_EQ(page.value_of("document.getElementById('mark').disabled"), true);
-    page.press("2");
-    wait_for_text("#view-objects", "The program has ended: what was in the pool is not known any more.");
+    wait_for_text("#reading-text", "^The program has ended; this was read [0-9]+ s ago.$");
+    EXPECT_THAT(text_of("#view-objects"), HasSubstr("game::leak() at example.cpp")); // it can be read on
     page.press("3");
-    wait_for_text("#cell", "The program has ended: what was in the pool is not known any more.");
+    wait_for_text("#cell", "^The program has ended: what is in the pool is not known.$");
+    EXPECT_EQ(page.value_of("document.getElementById('reading').hidden"), true);
+    page.press("2");
+    wait_for_text("#reading-text", "^The program has ended; this was read [0-9]+ s ago.$");
+    page.press("j");
+    wait_for_text("#view-objects", "^The program has ended: what is in the pool is not known.$");
+    page.press("k");
+    wait_for_text("#pool-title", "^stations$");
+    wait_for_text("#view-objects", "^The program has ended: what is in the pool is not known.$");
+    EXPECT_EQ(page.value_of("document.getElementById('reading').hidden"), true);
     EXPECT_TRUE(page.complaints().empty());
     server.reset();
     wait_for_text("#connection", "handlepool-inspect does not answer");

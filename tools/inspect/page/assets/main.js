@@ -26,7 +26,10 @@ let {chosen, view} = kept('place') ?? {view: 'charts'}; // the key of the pool t
 let is_open = false;
 let is_paused = false;
 let is_live = true; // the newest moment is shown, whatever comes
-let read_at = 0, next_reading = 0; // of what is shown of the pool
+let next_reading = 0;
+const read_at = {}; // by view
+let objects_of; // the key of the pool whose objects are there to be seen
+let unread; // why the view can't be read anew, if it can't
 
 const shown_moment = () => is_live ? known.last : Number(moment.value);
 const chosen_pool = () => state.pools.find(pool => pool.key === chosen);
@@ -58,34 +61,45 @@ const show_state = () => {
   show_recorded(state.recorded);
 };
 
+const is_shown = () => view === 'objects' ? objects_of === chosen : view === 'map' && map.has_cells;
+
 /// Says how old what is shown is, where that is seconds.
 const show_reading = () => {
-  by_id('reading').hidden = view === 'charts' || state.has_ended || next_reading - read_at < 4 * milliseconds;
+  by_id('reading').hidden = !is_shown() || (!unread && next_reading - read_at[view] < 4 * milliseconds);
   const seconds = time => Math.round(time / 1000);
-  by_id('reading-text').textContent = `Read ${seconds(performance.now() - read_at)} s ago; again in ` +
-    `${Math.max(1, seconds(next_reading - performance.now()))} s, so that it takes 2 % of a processor at the most.`;
+  const ago = seconds(performance.now() - read_at[view]);
+  by_id('reading-text').textContent = unread ? `${unread}; this was read ${ago} s ago.` :
+    `Read ${ago} s ago; again in ${Math.max(1, seconds(next_reading - performance.now()))} s, ` +
+    'so that it takes 2 % of a processor at the most.';
 };
 
-const wait_for = answer => {
-  read_at = performance.now();
-  next_reading = read_at + times_the_reading * 1000 * answer.processor_seconds;
+const note_reading = (of_view, answer) => {
+  read_at[of_view] = performance.now();
+  next_reading = read_at[of_view] + times_the_reading * 1000 * answer.processor_seconds;
 };
 
 const refresh_view = async () => {
   if (chosen === undefined) return;
   const key = chosen;
   try {
-    if (state.has_ended) throw new Error('The program has ended: what was in the pool is not known any more.');
+    if (state.has_ended) throw new Error('The program has ended');
+    unread = undefined;
     if (view === 'objects') {
       const details = await ask('pool', {key, ...wanted});
-      wait_for(details);
-      if (key === chosen) show_objects(key, details, known.frames_per_second(key), show_life);
+      note_reading('objects', details);
+      if (key === chosen) show_objects(objects_of = key, details, known.frames_per_second(key), show_life);
     } else if (view === 'map') {
-      wait_for(await map.refresh());
+      note_reading('map', await map.refresh());
     }
   } catch (error) {
-    if (view === 'objects') by_id('view-objects').replaceChildren(element('p', {class: 'quiet'}, error.message));
-    if (view === 'map') map.fail(error.message);
+    unread = error.message;
+    if (is_shown()) return; // it is kept
+    const words = `${unread}: what is in the pool is not known.`;
+    if (view === 'objects') {
+      objects_of = undefined;
+      by_id('view-objects').replaceChildren(element('p', {class: 'quiet'}, words));
+    }
+    if (view === 'map') map.fail(words);
   }
 };
 
@@ -112,7 +126,7 @@ const open_view = asked => {
     by_id(`view-${each}`).hidden = !is_open;
   }
   show_moment();
-  refresh_view();
+  refresh_view().then(show_reading);
 };
 
 const set_pause = on => {
@@ -141,6 +155,7 @@ const keys = {
 };
 
 const listen = () => {
+  for (const each of by_id('search').elements) each.disabled = false; // before, the browser itself would send the form
   by_id('search').addEventListener('submit', event => {
     event.preventDefault();
     by_id('handle').blur(); // so that keys are keys again

@@ -93,6 +93,8 @@ export class store_map {
     return answer;
   }
 
+  get has_cells() { return this.map !== undefined; }
+
   /// There is nothing to be drawn, for this reason.
   fail(reason) {
     this.map = undefined;
@@ -106,7 +108,7 @@ export class store_map {
     const shown = this.map?.cells.length || 1; // fewer of large objects
     this.first = Math.min(Math.max(0, this.first + pages * shown), Math.max(0, (this.map?.size ?? 1) - 1));
     this.selected = 0;
-    this.refresh().catch(error => this.fail(error.message));
+    this.refresh().catch(error => { this.cell.textContent = error.message; }); // what is drawn stays
   }
 
   draw() {
