@@ -271,7 +271,8 @@ TEST_F(remembering, after_a_reset_former_objects_are_forgotten_and_new_ones_reme
     pool.compact();
     pool.reset();
     EXPECT_THAT(said_of(old), HasSubstr("forgotten by a reset"));
-    const auto fresh = pool.emplace(8);
+    const auto fresh = pool.emplace(8); // in the slot of the former
+    EXPECT_EQ(said_of(fresh), "alive, created in this frame");
     pool.compact();
     EXPECT_EQ(said_of(fresh), "alive, created 1 frame ago");
 }
