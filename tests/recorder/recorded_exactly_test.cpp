@@ -94,7 +94,8 @@ protected:
                 std::ranges::any_of(next, [&](handle_type each) { return each.index() == first[0].index(); });
             EXPECT_EQ(told(pool, first[0]),
                       is_used_again ? "nothing; nothing" : "created in maker; " + how + " in victim");
-            pool.compact();
+            pool.compact(); // takes over what the victim has left
+            expect_next();
             EXPECT_EQ(pool.size(), 0U);
             pool.compact();
             EXPECT_TRUE(pool.idle());

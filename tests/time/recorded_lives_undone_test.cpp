@@ -101,6 +101,20 @@ TYPED_TEST(recorded_lives_undone, say_so) {
               "ships #0 generation 1: erased" + this->by_me("another eraser") + "; created" + maker);
 }
 
+TYPED_TEST(recorded_lives_undone, tell_of_a_revoke_that_was_taken_back) {
+    this->ring.capture(1);
+    {
+        const scoped_site here("undone revoker");
+        EXPECT_TRUE(this->used.revoke(this->first));
+    }
+    this->ring.restore(1);
+    const recorded_life life = this->used.life_of(this->first);
+    ASSERT_TRUE(life.end);
+    EXPECT_EQ(to_string(life.end->event), "revoked");
+    EXPECT_EQ(life.end->site.name(), "undone revoker");
+    EXPECT_TRUE(life.end->is_undone);
+}
+
 TYPED_TEST(recorded_lives_undone, give_way_to_what_happens_then) {
     auto& pool = this->used;
     const auto told = [&pool](auto handle) {
