@@ -10,6 +10,7 @@
 #include <handlepool/pool.hpp>
 #include <handlepool/raw_pool.hpp>
 #include <handlepool/recycling_pool.hpp>
+#include <handlepool/sort.hpp>
 #include <handlepool/stable_pool.hpp>
 
 #include <gmock/gmock.h>
@@ -285,6 +286,7 @@ TEST(inspected_pool, copies_no_other_object_while_compactions_move_them) {
     ships.compact();
     std::jthread frames([&](const std::stop_token& stop) {
         std::mt19937 random(5);
+        bool is_up = false;
         while (!stop.stop_requested()) {
             for (int j = 0; j != 20; ++j) {
                 handle<ship>& one = others[random() % others.size()];
@@ -292,6 +294,11 @@ TEST(inspected_pool, copies_no_other_object_while_compactions_move_them) {
                 one = ships.emplace(ship{~std::uint64_t{0}, ~std::uint64_t{0}});
             }
             ships.compact();
+            // All change places: those that are asked for come first, and then last.
+            sort(ships, [is_up](const ship& one, const ship& other) {
+                return is_up ? one.number < other.number : one.number > other.number;
+            });
+            is_up = !is_up;
             std::this_thread::sleep_for(std::chrono::microseconds(20));
         }
     });
