@@ -44,6 +44,11 @@ std::optional<double> pool_growth::per_second() const {
                             : 0;
 }
 
+void pool_growth::tell(pool_report& pool) {
+    add(static_cast<double>(pool.counts.at) * 1e-9, pool.counts.alive);
+    pool.growth = per_second();
+}
+
 void growth_of_pools::tell(std::vector<program_report>& reports) {
     std::map<place, known_pool> seen;
     for (program_report& report : reports) {
@@ -55,8 +60,7 @@ void growth_of_pools::tell(std::vector<program_report>& reports) {
                 seen.emplace(where, is_known ? std::move(found->second)
                                              : known_pool{.listed = pool.listed, .growth = {}})
                     .first->second;
-            known.growth.add(static_cast<double>(pool.counts.at) * 1e-9, pool.counts.alive);
-            pool.growth = known.growth.per_second();
+            known.growth.tell(pool);
         }
     }
     known_ = std::move(seen);

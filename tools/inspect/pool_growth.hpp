@@ -27,6 +27,8 @@ public:
     /// How many more objects there are each second; 0 if it is no growth that goes on; nothing before there
     /// were twenty looks in at least two seconds. Linear in the looks.
     std::optional<double> per_second() const;
+    /// Adds the numbers of a look, and tells the pool's growth.
+    void tell(pool_report& pool);
 
 private:
     struct look {

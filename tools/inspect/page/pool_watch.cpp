@@ -106,8 +106,7 @@ void pool_watch::look_at(std::size_t program, std::vector<numbers>& seen) {
             const inspected_pool pool(programs_[program], each);
             pool_report report = report_of(pool);
             auto& [key, known] = watched(program, pool);
-            known.growth.add(static_cast<double>(report.counts.at) * 1e-9, report.counts.alive);
-            report.growth = known.growth.per_second();
+            known.growth.tell(report);
             known.told = inspect_tool::json_of(report);
             known.told["knows_ages"] = pool.knows_ages();
             known.told["knows_places"] = pool.records_lives();

@@ -197,15 +197,11 @@ const run = async () => {
   let look = 0;
   for (;;) {
     const begun = performance.now();
-    if (is_paused) {
-      try {
+    try {
+      if (is_paused) {
         const {has_ended} = await ask('state', {since: Number.MAX_SAFE_INTEGER}); // and nothing else is of interest
         if (is_paused) show_connection(undefined, has_ended);
-      } catch (error) {
-        show_connection(`handlepool-inspect does not answer: ${error.message}`);
-      }
-    } else {
-      try {
+      } else {
         const answer = await ask('state', {since: look});
         look = answer.look;
         state = answer;
@@ -215,9 +211,9 @@ const run = async () => {
         if (state.has_ended || performance.now() >= next_reading) await refresh_view();
         show_reading();
         if (!state.has_ended) await refresh_life();
-      } catch (error) {
-        show_connection(`handlepool-inspect does not answer: ${error.message}`);
       }
+    } catch (error) {
+      show_connection(`handlepool-inspect does not answer: ${error.message}`);
     }
     await new Promise(done => setTimeout(done, Math.max(milliseconds, performance.now() - begun)));
   }
