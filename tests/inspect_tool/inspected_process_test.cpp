@@ -173,6 +173,8 @@ TEST(inspected_process, whose_pools_are_made_anew_has_no_rates_of_others) {
     const std::jthread remaking([](const std::stop_token& stop) {
         while (!stop.stop_requested()) {
             pool<ship> one({.name = "one", .capacity = 1000});
+            std::this_thread::sleep_for(
+                std::chrono::milliseconds(2)); // in which it has fewer than the former
             for (int i = 0; i != 500; ++i) {
                 one.emplace();
             }
@@ -228,16 +230,19 @@ TEST(inspected_process, gets_no_memory_by_being_read) {
         auto* const ships = new pool<ship>({.name = "ships", .capacity = 20'000'000, .record_lives = 4});
         ships->emplace();
     });
-    const auto resident = [&] { // of no file: what is in files is shared with whoever has it
+    const auto told = [&](const std::string& what) {
         std::ifstream in("/proc/" + std::to_string(other.process()) + "/status");
         std::string word;
         std::uint64_t kibibytes = 0;
-        while (in >> word && word != "RssAnon:") {
+        while (in >> word && word != what) {
         }
         in >> kibibytes;
         return kibibytes * 1024;
     };
+    const auto resident = [&] { return told("RssAnon:"); }; // of no file, which is shared with whoever has it
+    const auto page_tables = [&] { return told("VmPTE:"); }; // which grow for pages of zeros, too
     const std::uint64_t before = resident();
+    const std::uint64_t tables_before = page_tables();
     for (int i = 0; i != 3; ++i) {
         wishes asked;
         asked.seconds = 0;
@@ -246,6 +251,8 @@ TEST(inspected_process, gets_no_memory_by_being_read) {
     }
     EXPECT_GT(before, 0U);
     EXPECT_LE(resident(), before + (std::uint64_t{1} << 18));
+    EXPECT_GT(tables_before, 0U);
+    EXPECT_LE(page_tables(), tables_before + 8192);
 }
 
 // Readers are killed at any moment, a thousand of them, while this process works: it notices nothing.

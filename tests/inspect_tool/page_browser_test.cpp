@@ -252,9 +252,8 @@ TEST_P(page_in_browser, keeps_moments_by_name_when_it_is_loaded_again) {
     page.value_of("document.getElementById('mark-name').value = 'before the wave'");
     page.click("#mark");
     wait_for_text("#marks", "^before the wave is kept; keep another one to compare. Forget all$");
-    page.value_of("setTimeout(() => location.reload(), 0), document.body.id = 'former'");
-    page.wait_for("document.body && document.body.id !== 'former' && "
-                  "document.querySelectorAll('#pools tbody tr').length === 4");
+    page.reload();
+    page.wait_for("document.querySelectorAll('#pools tbody tr').length === 4");
     wait_for_text("#marks", "^before the wave is kept; keep another one to compare. Forget all$");
     wait_for_text("#pool-title", "^stations$");
     EXPECT_EQ(page.value_of("document.getElementById('tab-objects').getAttribute('aria-selected')"), "true");

@@ -113,6 +113,7 @@ browser::browser(int width, int height, colour_scheme scheme) {
     for (const char* const domain : {"Page.enable", "Runtime.enable", "Log.enable"}) {
         call(domain);
     }
+    call("Page.setLifecycleEventsEnabled", {{"enabled", true}});
     call("Emulation.setEmulatedMedia", {{"features",
                                          {{{"name", "prefers-color-scheme"},
                                            {"value", scheme == colour_scheme::dark ? "dark" : "light"}}}}});
@@ -131,9 +132,18 @@ browser::~browser() {
 }
 
 void browser::open(const std::string& address) {
-    const int before = loads_;
-    call("Page.navigate", {{"url", address}});
-    while (loads_ == before) {
+    // The empty page of the beginning may be loaded only now: by its loader the one is known that was asked
+    // for.
+    const std::string loader = call("Page.navigate", {{"url", address}})["loaderId"];
+    while (loaded_by_ != loader) {
+        note(receive());
+    }
+}
+
+void browser::reload() {
+    const std::string former = loaded_by_;
+    call("Page.reload");
+    while (loaded_by_ == former) {
         note(receive());
     }
 }
@@ -245,8 +255,8 @@ json browser::receive() {
 
 void browser::note(const json& event) {
     const std::string method = event.value("method", "");
-    if (method == "Page.loadEventFired") {
-        ++loads_;
+    if (method == "Page.lifecycleEvent" && event["params"]["name"] == "load") {
+        loaded_by_ = event["params"]["loaderId"];
     } else if (method == "Runtime.exceptionThrown" ||
                (method == "Log.entryAdded" && event["params"]["entry"]["level"] == "error") ||
                (method == "Runtime.consoleAPICalled" && event["params"]["type"] == "error")) {

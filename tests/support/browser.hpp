@@ -28,6 +28,8 @@ public:
 
     /// Returns when the page is loaded.
     void open(const std::string& address);
+    /// Returns when the page that was opened is loaded again.
+    void reload();
     void resize(int width, int height);
     /// The value of an expression in the page; of a promise, when it is kept.
     nlohmann::json value_of(const std::string& expression);
@@ -54,7 +56,7 @@ private:
     std::string received_;
     std::string session_;
     int calls_ = 0;
-    int loads_ = 0;
+    std::string loaded_by_;
     std::vector<std::string> complaints_;
 };
 

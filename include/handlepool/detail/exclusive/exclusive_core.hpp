@@ -146,8 +146,6 @@ public:
         return erase_at_once(handle, who, [](location) {}, [] {});
     }
 
-    void prefetch(value_type handle) const noexcept { pool_.prefetch(handle); }
-
     template <class Sink>
     bool extract(value_type handle, Sink sink, caller who) {
         const bool taken = pool_.extract(handle, std::move(sink), who);

@@ -12,7 +12,7 @@ namespace handlepool::detail {
 
 /// Erases the object of each handle in a range, and returns how many were alive.
 ///
-/// @tparam Core pool_impl, or what has its `erase` and `prefetch`
+/// @tparam Core pool_impl, or what has its `erase` and `pool`
 // No part of the caller: where g++ knows how short a range is, it warns of what is never reached.
 template <class Handle, class Core, class Range>
 HANDLEPOOL_NOINLINE std::size_t erase_each(Core& core, Range& handles, caller who) {
@@ -26,7 +26,7 @@ HANDLEPOOL_NOINLINE std::size_t erase_each(Core& core, Range& handles, caller wh
             // An erase is an exchange, which no later one overtakes: without this each would wait for its
             // slot.
             if (i + slots_ahead < count) {
-                core.prefetch(Handle(first[i + slots_ahead]).value());
+                core.pool().prefetch(Handle(first[i + slots_ahead]).value());
             }
             erased += core.erase(Handle(first[i]).value(), who) ? 1U : 0U;
         }

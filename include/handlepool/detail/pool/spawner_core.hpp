@@ -126,7 +126,6 @@ public:
 
     // ---- What only looks
 
-    void prefetch(value_type handle) const noexcept { pool_.prefetch(handle); }
     HANDLEPOOL_ALWAYS_INLINE caller from_here() const noexcept { return pool_.from_here(); }
     caller from_address(std::uint64_t address) const noexcept { return pool_.from_address(address); }
     recorded_life life_of(value_type handle) const { return pool_.life_of(handle); }
