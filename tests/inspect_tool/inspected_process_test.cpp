@@ -170,18 +170,23 @@ TEST(inspected_process, is_looked_at_for_one_of_its_pools) {
 
 // A pool that is made where one has been is not taken for it.
 TEST(inspected_process, whose_pools_are_made_anew_has_no_rates_of_others) {
-    const std::jthread remaking([](const std::stop_token& stop) {
+    const auto remake = [](const std::stop_token& stop, unsigned seed) {
+        std::mt19937 random(seed);
         while (!stop.stop_requested()) {
             pool<ship> one({.name = "one", .capacity = 1000});
             std::this_thread::sleep_for(
-                std::chrono::milliseconds(2)); // in which it has fewer than the former
+                std::chrono::microseconds(random() % 3000)); // it has less than the last
             for (int i = 0; i != 500; ++i) {
                 one.emplace();
             }
             one.compact();
-            std::this_thread::sleep_for(std::chrono::milliseconds(3));
+            std::this_thread::sleep_for(std::chrono::microseconds(random() % 3000));
         }
-    });
+    };
+    std::vector<std::jthread> remaking; // several, so that one or the other gets the place of another
+    for (const unsigned seed : {1U, 2U, 3U}) {
+        remaking.emplace_back(remake, seed);
+    }
     const auto program = inspected_program::in_process(getpid()).at(0);
     wishes asked;
     asked.seconds = 0.005;
