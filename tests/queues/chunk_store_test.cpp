@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <handlepool/detail/base/least.hpp>
 #include <handlepool/detail/queues/chunk_store.hpp>
 #include <handlepool/detail/slots/index_allocator.hpp>
 #include <handlepool/fifo_freelist.hpp>
@@ -9,6 +10,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -22,11 +24,20 @@ using unordered_chunks =
 using chain_type = chunk_chain<default_policy>;
 using positions = std::vector<std::uint32_t>;
 
+/// Takes the chain's next position, as producers do.
+template <class Chunks>
+std::optional<std::uint32_t> take_next(Chunks& chunks, chain_type& chain, std::size_t tries = unlimited) {
+    if (!chunks.has_position(chain) && !chunks.extend(chain, tries)) {
+        return std::nullopt;
+    }
+    return chunks.take_held(chain);
+}
+
 template <class Chunks>
 positions take(Chunks& chunks, chain_type& chain, std::size_t count) {
     positions taken;
     while (taken.size() != count) {
-        const auto position = chunks.take(chain);
+        const auto position = take_next(chunks, chain);
         if (!position) {
             break;
         }
@@ -201,12 +212,12 @@ TEST_P(chunk_store_test, pending_are_the_positions_from_the_consumer_to_the_end_
 }
 
 TEST_P(chunk_store_test, without_a_try_only_the_chunk_at_hand_is_used) {
-    EXPECT_FALSE(chunks.take(chain, 0));
-    ASSERT_TRUE(chunks.take(chain, 1));
+    EXPECT_FALSE(take_next(chunks, chain, 0));
+    ASSERT_TRUE(take_next(chunks, chain, 1));
     for (std::size_t i = 1; i != chunk_size; ++i) {
-        EXPECT_TRUE(chunks.take(chain, 0));
+        EXPECT_TRUE(take_next(chunks, chain, 0));
     }
-    EXPECT_FALSE(chunks.take(chain, 0));
+    EXPECT_FALSE(take_next(chunks, chain, 0));
 }
 
 TEST_P(chunk_store_test, after_reset_all_chunks_are_free) {

@@ -77,7 +77,7 @@ public:
     bool record(value_type handle) { return removals.push(mine().removals, handle); }
 
     /// Destroys an object that can be found, where it is.
-    void destroy(value_type handle) { table.find(handle, objects)->~counted(); }
+    void destroy(value_type handle) { table.lookup().find(handle, objects)->~counted(); }
 
     /// Owner and slot agree both ways, for each object of the dense store.
     void expect_consistent() {
@@ -95,7 +95,7 @@ public:
         }
         return all;
     }
-    std::uint64_t value(value_type handle) { return table.find(handle, objects)->value(); }
+    std::uint64_t value(value_type handle) { return table.lookup().find(handle, objects)->value(); }
 
     detail::shard<Policy>& mine() { return *shards.mine(); }
 

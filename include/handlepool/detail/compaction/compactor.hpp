@@ -206,8 +206,8 @@ public:
     memory_use memory() const noexcept { return memory_of(history_, reaper_, births_, promoter_); }
 
 private:
-    /// One compaction, step by step. Its constructor decides who works: this thread does all in one pass; for
-    /// an executor, many removed objects or newborns are listed first.
+    /// One compaction, step by step. Its constructor decides who reaps and who promotes: this thread does all
+    /// in one pass; for an executor, many removed objects or newborns are listed first.
     template <executor Executor>
     class one_run {
     public:
@@ -221,7 +221,7 @@ private:
             if constexpr (!always_alone) {
                 const bool is_little = budget <= policy::compaction_grain;
                 reaps_alone_ = is_little || all.waiting_removals() <= policy::compaction_grain ||
-                               all.calls_others_at_ends(); // this thread does
+                               all.calls_others_at_ends(); // in this thread
                 takes_alone_ = is_little || all.waiting_newborns() <= policy::compaction_grain;
             }
         }

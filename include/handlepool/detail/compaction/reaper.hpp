@@ -314,8 +314,8 @@ private:
         return where;
     }
 
-    /// Frees or retires the slot of an object that was destroyed at this location, and lists its hole. A
-    /// retired one it only counts.
+    /// Frees the slot of an object that was destroyed at this location, or counts it as retired, and lists
+    /// the object's hole.
     HANDLEPOOL_ALWAYS_INLINE void free_slot(value_type handle, location where, reaped& done) noexcept {
         if (where == location::nowhere) {
             return;

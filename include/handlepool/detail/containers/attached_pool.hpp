@@ -44,7 +44,8 @@ public:
         }
     }
 
-    /// For who has forgotten the type: where it is, and the state of a handle in the pool that is there.
+    /// For code that does not know the type: where it is, and the state of a handle in the pool that is
+    /// there.
     const void* address() const noexcept { return pool_; }
     static handle_state state_in(const void* address, std::uint64_t handle) noexcept {
         const auto value = static_cast<typename handle_type::value_type>(handle);

@@ -41,16 +41,16 @@ struct pool_delta {
     std::vector<std::uint32_t> gone;  // objects that are no more
     std::vector<std::uint32_t> moved; // objects that were there before,
     std::vector<std::uint32_t> moved_to;
-    std::vector<std::uint32_t> edited; // such that have other contents
+    std::vector<std::uint32_t> edited; // objects that were there before, with other contents
     std::vector<std::uint32_t> born;   // objects that were not there before,
     std::vector<std::uint32_t> born_at;
     std::vector<std::uint32_t> born_generations;
     std::vector<std::uint32_t> regenerated; // slots with another generation than follows from that,
     std::vector<std::uint32_t> generations;
-    std::vector<std::uint32_t> unreserved; // slots that were reserved, and were given back, or to whomever
-    std::vector<std::uint32_t> reserved;   // and those that are now, and were not
-    std::vector<std::uint32_t> reclaimed;  // slots that had been given back unused, and are no more
-    std::vector<std::uint32_t> returned;   // and those that are now, and were not
+    std::vector<std::uint32_t> unreserved; // slots that were reserved, and are not any more
+    std::vector<std::uint32_t> reserved;   // slots that are reserved, and were not
+    std::vector<std::uint32_t> reclaimed;  // slots that were given back unused, and are not any more
+    std::vector<std::uint32_t> returned;   // slots that are given back unused, and were not
     std::vector<std::uint32_t> waiting;    // slots that wait behind all others
     std::vector<std::uint32_t> claims;     // all that threads have claimed, as in an allocator_state
     std::vector<std::uint32_t> claimed;
@@ -72,7 +72,7 @@ struct pool_delta {
     }
     /// Objects whose contents follow: of those born, and then of those edited.
     std::size_t contents() const noexcept { return born.size() + edited.size(); }
-    /// The slot of the one of these.
+    /// The slot of the object that has these contents.
     std::uint32_t slot_of_content(std::size_t i) const noexcept {
         return i < born.size() ? born[i] : edited[i - born.size()];
     }

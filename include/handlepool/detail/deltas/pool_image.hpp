@@ -34,8 +34,8 @@ public:
     saved_pool describe() const;
 
     /// The pool becomes what it was after that, if the delta fits: each slot ends in one list, with a
-    /// generation that fits there, and each object has a place of its own. Else it is as it was. Throws
-    /// std::bad_alloc; then, too.
+    /// generation that fits there, and each object has a place of its own. Else it stays as it was, as it
+    /// does when this throws std::bad_alloc.
     std::optional<delta_problem> apply(const pool_delta& delta);
     /// Takes back what the last apply() did, which has found nothing wrong. Once.
     void undo() noexcept;

@@ -108,7 +108,7 @@ private:
         delta_.clear();
         next_reserved_.clear();
         delta_.widths = widths_of_layout<layout>();
-        delta_.placement = placement_number<typename Config::placement>;
+        delta_.placement = placement_number(typename Config::placement{});
         delta_.id = cut.id();
         delta_.fresh_generation = layout::generation_of(parts.fresh_tag);
         delta_.turn = cut.turn();

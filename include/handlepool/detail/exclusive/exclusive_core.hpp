@@ -31,12 +31,12 @@ namespace handlepool::detail {
 ///
 /// Three kinds of code may run in the middle of such a step: an object's constructor, its destructor, and
 /// hooks. What they create and erase themselves goes the way that it always goes, to the nursery and into the
-/// queues; and when the step is complete, a compaction takes that in. So does all else that is rare:
+/// queues; and when the step is complete, a compaction takes that in. All else that is rare goes that way,
+/// too. With keep_order the compaction comes later, when somebody looks at the store.
 ///
-///     create, erase ──┬─ a plain step ──────▶ the store ◀── a compaction
-///                     │                                          ▲
-///                     └─ within a step, or ─▶ nursery, queue ────┘ when the step ends, or with
-///                        a rare one                                keep_order the store is looked at
+///     create, erase ──┬─ a plain step ─────────────▶ the store ◀── a compaction
+///                     │                                                 ▲
+///                     └─ within a step, or rare ───▶ nursery, queue ────┘
 template <class T, class Config>
 class exclusive_core {
     using pool_type = pool_impl<T, Config>;

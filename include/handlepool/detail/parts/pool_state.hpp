@@ -37,7 +37,8 @@ struct pool_state {
     using placement = placement_parts<Config>;
     static constexpr std::size_t column_count = object_store<T, policy>::column_count;
 
-    // Objects that can be copied are, before they end; those that can't be moved either are never captured.
+    // Captures copy objects before they end. Those that can only be moved are kept; others are never
+    // captured.
     static constexpr bool keeps_objects = !object_type<T>::may_copy && object_type<T>::moves_nothrow;
 
     /// Slots start from `first_tag`, which is not alive.

@@ -235,7 +235,8 @@ private:
                                            });
     }
 
-    /// The shards of spawners come after the first one, before those of threads.
+    /// The shards of spawners come after the first one, before those of threads. That first one has no
+    /// number: 0 - 1 is beyond all spawners.
     bool is_spawners(const shard<policy>& one) const noexcept { return number_of(one) < geometry_.spawners; }
     static std::uint32_t number_of(const shard<policy>& spawner) noexcept {
         return spawner.newborns.shard - 1U;

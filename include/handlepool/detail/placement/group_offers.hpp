@@ -95,7 +95,8 @@ public:
     }
 
     /// Compaction: owns the first group with a hole that no shard holds, in that word or a later one; the
-    /// word is its own then. Forgets that the group has new holes. Returns no_group when there is none.
+    /// word is its own then. Forgets that the group has new holes, and notes it of those that it owns beside
+    /// it, for later calls. Returns no_group when there is none.
     std::uint32_t own_next(std::size_t& word) noexcept {
         for (const std::size_t last = words_in_service(); word < last; ++word) {
             while (const std::uint64_t owned = own_some(word)) {

@@ -17,10 +17,9 @@ namespace handlepool::detail {
 /// compaction may have the places that it passed, and those that the shard was not offered:
 ///
 /// ```
-///            passed        get           put      put_end
-///             │ o  _  o  _  │ n  n  n  n  │ t  _  t │     o promoted   n newborn   t still to be taken
-///  goes            ▲     ▲                      ▲         _ hole; `t` goes too where the shard is the
-///  caller's
+///            passed        get           put      put_end     o promoted   n newborn   _ hole
+///             │ o  _  o  _  │ n  n  n  n  │ t  _  t │         t still to be taken
+///  goes            ▲     ▲                      ▲             t goes, too, if the shard is the caller's
 /// ```
 template <class Config>
 class hole_memory {

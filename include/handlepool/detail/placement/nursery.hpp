@@ -8,7 +8,6 @@
 #include <handlepool/detail/placement/newborn_consumer.hpp>
 #include <handlepool/detail/placement/newborn_positions.hpp>
 #include <handlepool/detail/placement/nursery_memory.hpp>
-#include <handlepool/detail/placement/object_lifetimes.hpp>
 #include <handlepool/detail/slots/slot_table.hpp>
 #include <handlepool/memory_use.hpp>
 
@@ -267,19 +266,19 @@ public:
         memory_.shrink_held(objects, shard, mine);
     }
 
-    // ---- Objects, see destroyed_objects
+    // ---- Objects: they are made in raw memory, and end by their destructors
 
     template <class Objects>
     static auto memory_at(Objects& objects, location where) noexcept {
-        return destroyed_objects::memory_at(objects, where);
+        return objects.storage(where);
     }
     template <class Objects>
     static void end_object(Objects& objects, location where) noexcept {
-        destroyed_objects::end_object(objects, where);
+        objects.destroy(where);
     }
     template <class Objects>
     static bool ends_objects(const Objects& objects) noexcept {
-        return destroyed_objects::ends_objects(objects);
+        return objects.type().has_destructor();
     }
     template <class Objects>
     static constexpr void destroy_kept(const Objects&) noexcept {}

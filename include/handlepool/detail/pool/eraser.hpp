@@ -17,7 +17,8 @@
 namespace handlepool::detail {
 
 /// Ends the lives of objects: each handle is killed by exactly one call, which leaves the object to the next
-/// compaction, by a record in the shard's queue or by an extraction.
+/// compaction. A record in the shard's queue tells that of it, or an extraction; where there is none, a sweep
+/// through all slots finds it.
 template <class T, class Config>
 class eraser {
 public:

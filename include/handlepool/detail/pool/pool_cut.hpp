@@ -63,7 +63,7 @@ public:
     const parts_type& parts() const noexcept { return pool_.whole().parts; }
     std::size_t reserved() const noexcept { return pool_.whole().reservations.count(); }
 
-    /// Ends an object's life, which compact() destroys.
+    /// Ends the life of an object, which compact() destroys.
     void erase(value_type handle, caller who, life_event event) noexcept {
         pool_.whole().eraser.erase(handle, who, event);
     }

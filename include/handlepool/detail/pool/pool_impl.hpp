@@ -266,7 +266,7 @@ public:
     // ---- Objects
 
     pointer find(value_type handle) const noexcept {
-        return whole_.parts.table.find(handle, whole_.parts.objects.places());
+        return whole_.parts.table.lookup().find(handle, whole_.parts.objects.places());
     }
     template <class Lookup>
     Lookup lookup() const noexcept {

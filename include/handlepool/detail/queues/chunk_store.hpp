@@ -55,8 +55,9 @@ struct chunk_chain {
     }
 };
 
-/// The chunks of all chains of one kind: `chunk_size` positions each, claimed by producers in first-freed
-/// order and given back by the consumer of all chains, compaction.
+/// The chunks of all chains of one kind: `chunk_size` positions each, claimed by producers and given back by
+/// the consumer of all chains, compaction. By recycle() they go out again in the order in which they came
+/// back, by give_back_finished() the lowest first.
 ///
 /// @tparam Supply the freelist of the chunks, or an index_allocator for those that give chunks back unused
 template <class Policy, class Supply>
@@ -77,19 +78,9 @@ public:
     std::size_t chunks() const noexcept { return next_.size(); }
     std::size_t positions() const noexcept { return next_.size() * chunk_size_; }
 
-    /// Producer: returns whether its chunk has a position left, so that the next take() meets no other
-    /// thread.
+    /// Producer: returns whether its chunk has a position left, so that the next one meets no other thread.
     static bool has_position(const chain& queue) noexcept { return queue.put != queue.put_end; }
 
-    /// Producer: takes the chain's next position. Nothing when no chunk is left, or after `tries` lost
-    /// exchanges. Wait-free with bounded tries, else lock-free.
-    std::optional<std::uint32_t>
-    take(chain& queue, std::size_t tries = (std::numeric_limits<std::size_t>::max)()) noexcept {
-        if (!has_position(queue) && !extend(queue, tries)) [[unlikely]] {
-            return std::nullopt;
-        }
-        return take_held(queue);
-    }
     /// Producer: takes the next position of the chain's chunk, which has one.
     static std::uint32_t take_held(chain& queue) noexcept {
         const std::uint32_t position = queue.put;
@@ -97,8 +88,8 @@ public:
         return position;
     }
 
-    /// Producer: appends a chunk to the chain. False when none is left, or after `tries` lost exchanges. Like
-    /// take().
+    /// Producer: appends a chunk to the chain. False when none is left, or after `tries` lost exchanges.
+    /// Wait-free with bounded tries, else lock-free.
     HANDLEPOOL_NOINLINE bool extend(chain& queue,
                                     std::size_t tries = (std::numeric_limits<std::size_t>::max)()) noexcept {
         const std::optional<std::uint32_t> chunk = take_chunk(tries);

@@ -25,11 +25,11 @@ namespace handlepool::detail {
 ///
 ///     | who began it | generation, event, frame | who ended it | generation, event, frame |
 ///
-/// A slot's owner writes the beginning before it publishes the object, and who has killed the object writes
-/// the end before anybody may destroy it: one thread at a time. An end whose removal is queued waits with
-/// that, and compaction writes it: see waiting_ends. A revoke begins the life of its new handle,
-/// which tells of the end of the old one, too. It comes later than what it gives out, and so a slow one may
-/// be overtaken by all lives of the ring; then a beginning is lost.
+/// A slot's owner writes the beginning before it publishes the object, and the thread that has killed it
+/// writes the end before anybody may destroy it: one thread at a time. An end whose removal is queued waits
+/// with that, and compaction writes it: see waiting_ends. A revoke begins the life of its new handle, which
+/// tells of the end of the old one, too. It comes later than what it gives out, and so a slow one may be
+/// overtaken by all lives of the ring; then a beginning is lost.
 ///
 /// Anyone may read at any time: see life_record.
 template <class Policy>
@@ -76,13 +76,14 @@ public:
             write(at(slot, generation).beginning, generation, life_event::renamed, who);
         }
     }
-    /// By who has ended it.
+    /// Called by the thread that has ended it.
     void ended(slot_index slot, std::uint32_t generation, life_event event, caller who) noexcept {
         if (is_on()) {
             write(at(slot, generation).end, generation, event, who);
         }
     }
-    /// By who has ended it and puts its removal at this position of a queue, before that can be seen.
+    /// Called by the thread that has ended it and puts its removal at this position of a queue, before that
+    /// can be seen.
     void ended_in_queue(std::size_t position, slot_index slot, std::uint32_t generation, life_event event,
                         caller who) noexcept {
         if (is_on()) {
@@ -267,8 +268,8 @@ private:
     }
     /// What both words say; of some other generation while they are being written.
     static life_record load(const entry& from) noexcept {
-        // (58) acquire: pairs with (57), so that who frees the slot afterwards, and then its next owner,
-        // write these words later than who has ended the object
+        // (58) acquire: pairs with (57), so that the thread that frees the slot afterwards, and then its next
+        // owner, write these words later than the one that has ended the object
         const std::uint64_t stamp = from.stamp.load(std::memory_order::acquire);
         return life_record::of(from.who.load(std::memory_order::relaxed), stamp);
     }

@@ -159,7 +159,7 @@ public:
     }
 
     const Freelist& list() const noexcept { return free_; }
-    /// The indices that came back unused, and went out again.
+    /// How many indices came back unused, and how many of them went out again.
     returned_totals returned() const noexcept { return returned_.seen(); }
     std::size_t limit() const noexcept { return free_.limit(); }
 

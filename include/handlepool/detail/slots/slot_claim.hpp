@@ -86,7 +86,7 @@ private:
     // Padding after the slots, so that prefetching may read past them.
     static constexpr std::uint32_t read_ahead = 8;
 
-    // The last ones of `slots_`, before the padding.
+    // How many slots are left: the last ones of `slots_` before the padding.
     typename Policy::template atomic<std::uint32_t> left_{0};
     std::uint32_t slots_[Policy::claim_size + read_ahead]{};
 };

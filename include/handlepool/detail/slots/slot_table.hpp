@@ -83,10 +83,6 @@ public:
 
     /// Looks handles up, as long as the table lives.
     slot_lookup<Config> lookup() const noexcept { return {slots_.data(), slots_.size()}; }
-    template <class Objects>
-    auto find(value_type handle, const Objects& objects) const noexcept {
-        return lookup().find(handle, objects);
-    }
     bool is_alive(value_type handle) const noexcept { return lookup().is_alive(handle); }
 
     /// Ends the life of the handle's object. Of all calls with one handle exactly one returns true.

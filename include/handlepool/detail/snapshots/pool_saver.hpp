@@ -21,17 +21,22 @@
 namespace handlepool::detail {
 
 /// The number by which a snapshot names a placement.
-template <class Placement>
-constexpr std::uint32_t placement_number = std::is_same_v<Placement, dense_placement>    ? 0
-                                           : std::is_same_v<Placement, stable_placement> ? 1
-                                                                                         : 2;
+constexpr std::uint32_t placement_number(dense_placement) noexcept {
+    return 0;
+}
+constexpr std::uint32_t placement_number(stable_placement) noexcept {
+    return 1;
+}
+constexpr std::uint32_t placement_number(recycling_placement) noexcept {
+    return 2;
+}
 
 /// What a pool can take.
 template <class T, class Config>
 pool_limits_of_snapshot limits_of(const pool_impl<T, Config>& pool) noexcept {
     const pool_geometry& geometry = pool.geometry();
     return {.widths = widths_of_layout<typename Config::layout>(),
-            .placement = placement_number<typename Config::placement>,
+            .placement = placement_number(typename Config::placement{}),
             .id = pool.id(),
             .last_id = Config::layout::pool_id_mask,
             .last_generation = Config::layout::last_generation,
@@ -56,7 +61,7 @@ public:
         const auto& parts = cut.parts();
         saved_pool pool = std::move(memory);
         pool.widths = widths_of_layout<layout>();
-        pool.placement = placement_number<placement>;
+        pool.placement = placement_number(placement{});
         pool.id = cut.id();
         pool.fresh_generation = generation_of(parts.fresh_tag);
         pool.turn = cut.turn();

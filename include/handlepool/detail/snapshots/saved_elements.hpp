@@ -55,8 +55,8 @@ concept upgrade_step_like = is_upgrade_step<T>;
 /// by an archive. A load also makes them of older ones, by `Steps`.
 ///
 /// ```
-///   prepare() ─▶ bytes() ─▶ write()           read() or make_defaults() ─▶ put_in() or assign_to() ─▶
-///   forget()
+///   saved:    prepare() ─▶ bytes() ─▶ write()
+///   loaded:   read() or make_defaults() ─▶ put_in() or assign_to() ─▶ forget()
 /// ```
 template <class T, class Archive, class... Steps>
 class saved_elements {

@@ -54,13 +54,14 @@ private:
 ///
 ///     open     guards pass
 ///       |  ^
-///       |  |   the compaction has ended; or try_close() has found a raised pin
+///       |  |   the compaction has ended, or try_close() has found a raised pin
 ///       v  |
 ///     closed   guards wait; the compaction looks at the pins, and runs when none is raised
 ///       |  ^
 ///       |  |   no pin is raised any more
 ///       v  |
-///     wanted   close() has found a raised pin, and waits; so do guards, but not for long
+///     wanted   the compaction waits for a raised pin, or for another gate (step_aside); so do guards, but
+///              not for long. A compaction that gives up (close_within) opens the gate from here.
 ///
 /// A compaction that still waits for guards makes new ones wait too, or it might never begin. But only for a
 /// while: a thread that holds a guard of one pool, and waits for one of another, may be what keeps the
