@@ -202,7 +202,7 @@ def draw_lines(results, name, group, panels, where, xlabel, title):
             ends.append((points[-1][2], label, colour))
         axes.set_xscale("log")
         axes.set_yscale("log")
-        axes.set_xticks(sorted(ticks), [plain(tick) for tick in sorted(ticks)])
+        axes.set_xticks(sorted(ticks), [short(tick) for tick in sorted(ticks)])
         axes.minorticks_off()
         axes.yaxis.set_major_formatter(lambda value, _: short(value))
         low, high = axes.get_ylim()
