@@ -38,6 +38,10 @@ namespace handlepool {
 /// next compaction starts; a thread that the program does not order with its compactions takes an access
 /// guard, which holds them off. What is passed from thread to thread needs the usual happens-before.
 ///
+/// Its functions stand in three headers: here those that make objects or go through them; in pool_frames.hpp
+/// those of frames, which are access guards, compaction, hooks, memory and statistics; in pool_base.hpp
+/// those that spawners have, too: to erase, extract, look up, and reserve handles.
+///
 /// @tparam T object type; nothrow move constructible and nothrow destructible, of any size and alignment
 /// @tparam Traits the types that the pool is configured with: see default_traits
 template <class T, class Traits>

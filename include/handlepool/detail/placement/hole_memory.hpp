@@ -53,15 +53,15 @@ public:
         };
         const std::uint64_t to_take = mine ? std::uint64_t{shard.to_take} : 0;
         const std::uint32_t taken_from = to_take == 0 ? 0 : shard.positions.put_end - bits::group_size;
-        bool all = to_take == 0;
+        bool is_done = to_take == 0; // with the places that are still to be taken
         positions_.for_held(shard, [&](std::uint32_t first, std::uint32_t next) {
             const std::uint64_t of_shard =
                 offers_.offered(bits::group_of(first)) & ~bits::between(first, next);
-            const bool together = !all && taken_from == first; // they may share pages
+            const bool together = !is_done && taken_from == first; // they may share pages
             discard(first, (promoted_.holes(bits::group_of(first)) & ~of_shard) | (together ? to_take : 0));
-            all = all || together;
+            is_done = is_done || together;
         });
-        if (!all) {
+        if (!is_done) {
             discard(taken_from, to_take);
         }
     }
