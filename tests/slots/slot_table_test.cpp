@@ -40,7 +40,7 @@ protected:
 
     /// Location of the handle's object.
     std::optional<std::uint32_t> find(typename Layout::value_type handle) {
-        const char* const found = slots.find(handle, test::objects_at{objects});
+        const char* const found = slots.lookup().find(handle, test::objects_at{objects});
         return found == nullptr ? std::nullopt : std::optional(static_cast<std::uint32_t>(found - objects));
     }
 
@@ -170,7 +170,7 @@ TEST(slot_table_bound_test, a_slot_past_the_end_names_nothing_whatever_stands_th
     slots.publish(slot_index{size}, tag, location{0});
     EXPECT_TRUE(slots.is_alive(default_layout::value_of(size - 1, tag)));
     const auto past_the_end = default_layout::value_of(size, tag);
-    EXPECT_EQ(slots.find(past_the_end, test::objects_at{&object}), nullptr);
+    EXPECT_EQ(slots.lookup().find(past_the_end, test::objects_at{&object}), nullptr);
     EXPECT_FALSE(slots.is_alive(past_the_end));
     EXPECT_FALSE(slots.kill(past_the_end));
     EXPECT_EQ(slots.tag(slot_index{size}), tag);
@@ -297,7 +297,9 @@ protected:
 TEST_F(slot_table_order_test, who_finds_an_object_sees_it_complete) {
     expect_complete_objects([this](std::uint32_t, std::uint64_t handle) {
         std::uint32_t* found = nullptr;
-        await([&] { return (found = slots.find(handle, test::objects_at{objects.data()})) != nullptr; });
+        await([&] {
+            return (found = slots.lookup().find(handle, test::objects_at{objects.data()})) != nullptr;
+        });
         return static_cast<std::size_t>(found - objects.data());
     });
 }
