@@ -94,8 +94,8 @@ public:
     /// Progress: lock-free; wait-free except in calls that claim slots or nursery space, each about once in
     /// up to `policy::claim_size` or `policy::nursery_chunk` calls; amortized constant.
     /// Throws pool_exhausted (or pool_used_up, which is derived from it), too_many_threads, foreign_module,
-    /// what T's constructor throws, and on Windows std::bad_alloc where the system has no memory for the
-    /// object; then nothing has changed.
+    /// in a pool with spawners spawner_conflict, what T's constructor throws, and on Windows std::bad_alloc
+    /// where the system has no memory for the object; then nothing has changed.
     template <class... Args>
         requires detail::emplaceable_from<T, Args...>
     HANDLEPOOL_ALWAYS_INLINE handle_type emplace(Args&&... args) {

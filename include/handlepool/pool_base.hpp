@@ -226,7 +226,7 @@ public:
     /// or revoked. It takes a slot, and so room from the capacity, until its object was erased or it is
     /// cancelled. clear() leaves it as it is; reset() and the pool's end make it stale.
     /// Progress: like emplace().
-    /// Throws pool_exhausted, pool_used_up, too_many_threads, foreign_module, like emplace().
+    /// Throws what emplace() throws, but for what T's constructor does.
     handle_type reserve_handle() { return made_or_throw(try_reserve_handle()); }
 
     /// Like reserve_handle(), but returns the null handle where that throws.

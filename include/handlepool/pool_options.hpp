@@ -59,7 +59,7 @@ struct pool_options {
     /// of them, rather than in their number. Without effect where objects never move.
     bool keep_order = false;
 
-    /// The most spawners that the pool has at a time; see pool_base::spawners(): so many tasks create and
+    /// The most spawners that the pool has at a time; see pool_frames::spawners(): so many tasks create and
     /// erase at the same time, with an outcome that does not depend on how they run. Other calls that create
     /// are refused then, and checked builds report those that erase, except under exclusive access and by
     /// what a compaction calls. 0: no spawners.

@@ -19,5 +19,5 @@
 /// - T's destructor runs when the pool ends, in reset(), in shrink_to_fit() and by a capture_ring, for
 ///   objects that are cleared or were moved from. It must not create objects of the same pool.
 ///   shrink_to_fit() leaves what is kept in the places that other threads have claimed, where they create
-///   their next objects: 63 at most for each.
+///   their next objects: for each thread those of 63 and of up to three more groups of 64.
 /// - In stats() a cleared object counts as destroyed. What kept objects own is not in its bytes.
