@@ -141,7 +141,7 @@ char* handlepool_pool_stats(const handlepool_pool* pool) {
 
 HANDLEPOOL_NOINLINE handlepool_error handlepool_insert(handlepool_pool* pool, const void* bytes,
                                                        handlepool_handle* handle) {
-    const auto from = detail::caller_scope::within(detail::return_address());
+    const auto from = detail::caller_scope::within(detail::return_site());
     if (missing(pool, __func__, "pool") || missing(handle, __func__, "handle")) {
         return HANDLEPOOL_ERROR_INVALID_ARGUMENT;
     }
@@ -155,7 +155,7 @@ HANDLEPOOL_NOINLINE handlepool_error handlepool_insert(handlepool_pool* pool, co
 HANDLEPOOL_NOINLINE handlepool_error handlepool_emplace_with(handlepool_pool* pool,
                                                              handlepool_construct_function construct,
                                                              void* user, handlepool_handle* handle) {
-    const auto from = detail::caller_scope::within(detail::return_address());
+    const auto from = detail::caller_scope::within(detail::return_site());
     if (missing(pool, __func__, "pool") || missing(handle, __func__, "handle")) {
         return HANDLEPOOL_ERROR_INVALID_ARGUMENT;
     }
@@ -185,7 +185,7 @@ handlepool_error handlepool_emplace(handlepool_pool* pool, handlepool_newborn* n
 }
 
 HANDLEPOOL_NOINLINE handlepool_error handlepool_publish(handlepool_pool* pool, handlepool_newborn* newborn) {
-    const auto from = detail::caller_scope::within(detail::return_address());
+    const auto from = detail::caller_scope::within(detail::return_site());
     if (missing(pool, __func__, "pool") || missing(newborn, __func__, "newborn")) {
         return HANDLEPOOL_ERROR_INVALID_ARGUMENT;
     }
@@ -204,7 +204,7 @@ HANDLEPOOL_NOINLINE handlepool_error handlepool_publish(handlepool_pool* pool, h
 }
 
 HANDLEPOOL_NOINLINE handlepool_error handlepool_cancel(handlepool_pool* pool, handlepool_newborn* newborn) {
-    const auto from = detail::caller_scope::within(detail::return_address());
+    const auto from = detail::caller_scope::within(detail::return_site());
     if (missing(pool, __func__, "pool") || missing(newborn, __func__, "newborn")) {
         return HANDLEPOOL_ERROR_INVALID_ARGUMENT;
     }
@@ -218,12 +218,12 @@ HANDLEPOOL_NOINLINE handlepool_error handlepool_cancel(handlepool_pool* pool, ha
 }
 
 HANDLEPOOL_NOINLINE bool handlepool_erase(handlepool_pool* pool, handlepool_handle handle) {
-    const auto from = detail::caller_scope::within(detail::return_address());
+    const auto from = detail::caller_scope::within(detail::return_site());
     return !missing(pool, __func__, "pool") && of(pool).erase(of(handle));
 }
 
 HANDLEPOOL_NOINLINE handlepool_error handlepool_clear(handlepool_pool* pool) {
-    const auto from = detail::caller_scope::within(detail::return_address());
+    const auto from = detail::caller_scope::within(detail::return_site());
     if (missing(pool, __func__, "pool")) {
         return HANDLEPOOL_ERROR_INVALID_ARGUMENT;
     }
@@ -241,7 +241,7 @@ handlepool_state handlepool_state_of(const handlepool_pool* pool, handlepool_han
 
 HANDLEPOOL_NOINLINE handlepool_error handlepool_revoke(handlepool_pool* pool, handlepool_handle handle,
                                                        handlepool_handle* renewed) {
-    const auto from = detail::caller_scope::within(detail::return_address());
+    const auto from = detail::caller_scope::within(detail::return_site());
     if (missing(pool, __func__, "pool") || missing(renewed, __func__, "renewed")) {
         return HANDLEPOOL_ERROR_INVALID_ARGUMENT;
     }
@@ -396,7 +396,7 @@ handlepool_error handlepool_try_shrink_to_fit(handlepool_pool* pool) {
 }
 
 HANDLEPOOL_NOINLINE handlepool_error handlepool_reset(handlepool_pool* pool) {
-    const auto from = detail::caller_scope::within(detail::return_address());
+    const auto from = detail::caller_scope::within(detail::return_site());
     if (missing(pool, __func__, "pool")) {
         return HANDLEPOOL_ERROR_INVALID_ARGUMENT;
     }

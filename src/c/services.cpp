@@ -148,7 +148,7 @@ handlepool_state handlepool_service_state_of(const handlepool_service* service, 
 }
 
 HANDLEPOOL_NOINLINE bool handlepool_service_erase(handlepool_service* service, handlepool_handle handle) {
-    const auto from = detail::caller_scope::within(detail::return_address());
+    const auto from = detail::caller_scope::within(detail::return_site());
     return !missing(service, __func__, "service") && of(service).erase(of(handle));
 }
 

@@ -87,7 +87,7 @@ void replica::require_begin(std::string_view name) const {
 
 HANDLEPOOL_NOINLINE const std::vector<std::string>&
 replica::load(std::span<const std::byte> snapshot, std::uint64_t frame, std::string_view origin) {
-    const auto from = detail::caller_scope::within(detail::return_address());
+    const auto from = detail::caller_scope::within(detail::return_site());
     const detail::snapshot_blocks blocks(snapshot, origin);
     for (const detail::snapshot_block& each : blocks.all()) {
         detail::block_reader(each).require_that(each.kind != detail::block_kind::frames, 0,
@@ -105,7 +105,7 @@ replica::load(std::span<const std::byte> snapshot, std::uint64_t frame, std::str
 }
 
 HANDLEPOOL_NOINLINE void replica::apply(std::span<const std::byte> delta, std::string_view origin) {
-    const auto from = detail::caller_scope::within(detail::return_address());
+    const auto from = detail::caller_scope::within(detail::return_site());
     if (!frame_) {
         detail::throw_exception(std::logic_error(
             "replica: apply() is called before load(), after one that has failed, or after take_over()"));

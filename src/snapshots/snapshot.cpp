@@ -240,7 +240,7 @@ captured_snapshot snapshot::capture(std::vector<std::byte> memory) {
 
 HANDLEPOOL_NOINLINE std::vector<std::string> snapshot::load(std::span<const std::byte> bytes,
                                                             std::string_view origin) {
-    const auto from = detail::caller_scope::within(detail::return_address());
+    const auto from = detail::caller_scope::within(detail::return_site());
     use_of load(entries_);
     return load.load(detail::snapshot_blocks(
         bytes, {.kind = "snapshot", .origin = origin},
@@ -253,7 +253,7 @@ std::vector<std::string> snapshot::load(const detail::snapshot_blocks& blocks) {
 
 HANDLEPOOL_NOINLINE handle_renaming snapshot::merge(std::span<const std::byte> bytes, std::string_view origin,
                                                     const merge_options& options) {
-    const auto from = detail::caller_scope::within(detail::return_address());
+    const auto from = detail::caller_scope::within(detail::return_site());
     const detail::snapshot_blocks blocks(bytes, origin);
     handle_renaming renaming;
     for (const detail::snapshot_block& block : blocks.all()) {

@@ -155,7 +155,7 @@ void world::throw_changed(std::string_view pool) {
 }
 
 HANDLEPOOL_NOINLINE void world::restore(std::uint64_t frame) {
-    const auto from = detail::caller_scope::for_all_within(detail::return_address());
+    const auto from = detail::caller_scope::for_all_within(detail::return_site());
     const call running(*this, "restore()");
     const std::size_t place = place_of(frame);
     for (pool_participant* const each : pools_) {

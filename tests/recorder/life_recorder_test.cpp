@@ -41,7 +41,7 @@ TEST(life_recorder, records_nothing_and_needs_nothing_for_no_lives) {
     none.reset();
     EXPECT_TRUE(none.has_end(first_slot, 1)) << "nobody waits for it";
     EXPECT_EQ(none.from_here(), caller::unknown);
-    EXPECT_EQ(none.from_address(7), caller::unknown);
+    EXPECT_EQ(none.from_site(7), caller::unknown);
     EXPECT_EQ(none.memory().reserved, 0U);
 }
 

@@ -57,9 +57,9 @@ struct waiting_words {
 /// true.
 template <class Element, class Visit>
 void for_parts_until(const process_memory& memory, const described_array& array, std::uint64_t last,
-                     Visit visit) {
-    for (std::uint64_t first = 0; first < last; first += slots_at_once) {
-        const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(slots_at_once, last - first));
+                     Visit visit, std::uint64_t at_once = slots_at_once) {
+    for (std::uint64_t first = 0; first < last; first += at_once) {
+        const auto count = static_cast<std::size_t>(std::min(at_once, last - first));
         if (visit(first, memory.read_touched_array<Element>(address_in(array, first), count))) {
             return;
         }
@@ -86,6 +86,8 @@ void inspected_pool::require_sensible() const {
     constexpr std::uint64_t most_slots = std::uint64_t{1} << 32;
     constexpr std::uint64_t most_bytes = std::uint64_t{1} << 46;
     constexpr std::uint64_t most_lives_bits = 20;
+    constexpr std::uint64_t most_shards =
+        2 * std::uint64_t{detail::thread_index_limit}; // of threads and spawners
     const bool is_sensible =
         !columns_.empty() &&
         std::ranges::all_of(columns_,
@@ -94,6 +96,7 @@ void inspected_pool::require_sensible() const {
                                        each.elements.stride < (std::int64_t{1} << 32);
                             }) &&
         listed_.index_bits >= 1 && listed_.index_bits <= 63 && listed_.handle_bits <= 64 &&
+        listed_.generation_bits <= 32 && listed_.pool_id_bits <= 32 &&
         listed_.generation_bits + listed_.pool_id_bits <= 32 &&
         pool.slot_table.stride == sizeof(slot_words) && pool.slot_table.count <= most_slots &&
         pool.lives_bits <= most_lives_bits &&
@@ -101,7 +104,9 @@ void inspected_pool::require_sensible() const {
                                          pool.lives.count == pool.slot_table.count << pool.lives_bits)) &&
         (pool.history.first == nullptr || pool.history.stride == 2 * sizeof(std::uint64_t)) &&
         (pool.waiting_ends.first == nullptr || pool.waiting_ends.stride == sizeof(waiting_words)) &&
-        pool.created.count <= detail::thread_index_limit && pool.memory_size <= most_bytes &&
+        std::ranges::all_of(std::array{pool.created, pool.erased, pool.reserved, pool.closed},
+                            [](const described_array& each) { return each.count <= most_shards; }) &&
+        pool.memory_size <= most_bytes &&
         pool.phase_nanoseconds.count == std::tuple_size_v<decltype(pool_counts::phase_nanoseconds)> &&
         pool.phase_nanoseconds.stride == sizeof(std::uint64_t);
     if (!is_sensible && !is_among(listed_, program_.pools())) {
@@ -262,7 +267,12 @@ void inspected_pool::for_each_living(const std::function<void(const living_objec
         }
         return false;
     };
-    for_parts_until<slot_words>(memory_, listed_.description.slot_table, slots_in_service(), visit_some);
+    // Of slots with many lives a few at once, so that what is read has some megabytes.
+    const std::uint64_t at_once =
+        records_lives() ? std::max<std::uint64_t>(1, slots_at_once >> listed_.description.lives_bits)
+                        : slots_at_once;
+    for_parts_until<slot_words>(memory_, listed_.description.slot_table, slots_in_service(), visit_some,
+                                at_once);
 }
 
 void inspected_pool::for_each_reserved(const std::function<void(std::uint64_t)>& visit) const {
@@ -358,7 +368,8 @@ std::uint32_t inspected_pool::frames_since(const life_record& record) const {
         lives_frame_ = memory_.read<std::uint32_t>(listed_.description.lives_frame);
     }
     const std::uint32_t frames = record.frames_until(*lives_frame_);
-    return frames > life_record::frame_mask / 2 ? 0 : frames; // it is later than the look
+    constexpr std::uint32_t most_of_a_look = 1U << 16;                     // frames that may end meanwhile
+    return frames > life_record::frame_mask - most_of_a_look ? 0 : frames; // it is later than the look
 }
 
 // As in life_recorder.
@@ -383,15 +394,17 @@ std::string inspected_pool::describe(std::uint64_t handle) const {
         .own_pool_id = id(),
         .first_generation = generation_of(first_tag),
         .slots_in_service = slots_in_service()};
+    bool is_alive = false;
     if (index < listed_.description.slot_table.count) {
         // As in slot_table.
         const slot_words words = slot_at(index);
         report.slot_generation = generation_of(words.tag);
+        is_alive = may_be_of(handle) && tag % 2 != 0 && words.tag == tag;
         report.cancelled = words.tag == tag + 1 && words.location == raw(detail::location::nowhere);
         report.reserved =
             may_be_of(handle) && tag % 2 != 0 && words.tag % 2 == 0 && words.location == reservation(tag);
         if (records_lives()) {
-            report.lives_kept = std::uint32_t{1} << listed_.description.lives_bits;
+            report.lives_kept = lives_kept();
             const auto tell = [&](const life_record& record) {
                 return program_.event_of(record, frames_since(record));
             };
@@ -412,7 +425,7 @@ std::string inspected_pool::describe(std::uint64_t handle) const {
             report.frames_since_death = history_type::frames_since_death(stamps[1], tag, now).value_or(0);
         }
     }
-    return detail::describe_handle(name_, is_alive(handle), report);
+    return detail::describe_handle(name_, is_alive, report);
 }
 
 std::optional<object_copy> inspected_pool::copy(std::uint64_t handle) const {

@@ -67,6 +67,8 @@ public:
     std::uint64_t object_bytes() const noexcept; ///< of a row, in all columns
     bool is_stable() const noexcept { return listed_.description.dense_positions == 0; }
     bool records_lives() const noexcept { return listed_.description.lives.first != nullptr; }
+    /// So many of each slot, if it does.
+    std::uint32_t lives_kept() const noexcept { return std::uint32_t{1} << listed_.description.lives_bits; }
     bool knows_ages() const noexcept {
         return records_lives() || listed_.description.history.first != nullptr;
     }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <exception>
 #include <string_view>
 #include <thread>
 #include <unordered_set>
@@ -86,6 +87,16 @@ std::vector<inspected_program> inspected_program::in_process(int process) {
             sizeof(void*)));
     }
     return found;
+}
+
+bool inspected_program::is_there() const noexcept {
+    try {
+        const auto now = memory_.read<process_description>(address_of(description_.self));
+        return now.mark == description_.mark && now.self == description_.self &&
+               now.living_pools == description_.living_pools;
+    } catch (const std::exception&) {
+        return false;
+    }
 }
 
 template <class Living>

@@ -30,6 +30,9 @@ public:
     /// Which of the copies in its process.
     std::size_t copy() const noexcept { return copy_; }
     std::string name() const { return program_name(process()); }
+    /// Whether its description can be read, and is what it was: false when it has ended, has become another
+    /// program, or has unloaded this copy of the library.
+    bool is_there() const noexcept;
 
     // What lives, the first one first. Throw process_unreadable when it does not come to a rest.
     std::vector<detail::living_pool> pools() const { return list(description_.living_pools); }

@@ -153,16 +153,15 @@ void tell_of_handle(const command_line& line, const std::vector<inspected_progra
     std::string text;
     for (const inspected_program& program : programs) {
         for (const handlepool::detail::living_pool& each : program.pools()) {
-            const inspected_pool pool(program, each);
-            if (!pool.may_be_of(handle) || (!line.asked.pool.empty() && pool.name() != line.asked.pool)) {
+            const auto told = told_of_handle(program, each, line.asked.pool, handle, line.with_bytes);
+            if (!told) {
                 continue;
             }
-            nlohmann::ordered_json one = json_of_handle(pool, handle, line.with_bytes);
-            text += one["text"].get<std::string>() + "\n";
-            if (line.with_bytes && !one["bytes"].is_null()) {
-                text += fmt::format("  {}\n", one["bytes"].get<std::string>());
+            text += (*told)["text"].get<std::string>() + "\n";
+            if (line.with_bytes && !(*told)["bytes"].is_null()) {
+                text += fmt::format("  {}\n", (*told)["bytes"].get<std::string>());
             }
-            json.push_back(std::move(one));
+            json.push_back(*told);
         }
     }
     if (json.empty()) {

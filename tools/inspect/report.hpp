@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace handlepool::inspect_tool {
@@ -101,8 +102,12 @@ nlohmann::ordered_json json_of(const pool_report& report);
 nlohmann::ordered_json json_of(const std::vector<service_report>& services);
 nlohmann::ordered_json json_of(const program_report& report);
 
-/// What a pool says of a handle, and with_bytes the bytes of its object, if it lives.
-nlohmann::ordered_json json_of_handle(const inspected_pool& pool, std::uint64_t handle, bool with_bytes);
+/// What a pool says of a handle, and with_bytes the bytes of its object, if it lives. Nothing if the handle
+/// can't be one of this pool's, the pool has another name than a `name` that is not empty, or it has ended.
+/// Throws process_unreadable.
+std::optional<nlohmann::ordered_json> told_of_handle(const inspected_program& program,
+                                                     const detail::living_pool& listed, std::string_view name,
+                                                     std::uint64_t handle, bool with_bytes);
 
 /// The text format that Prometheus reads.
 std::string prometheus_of(const std::vector<program_report>& reports);

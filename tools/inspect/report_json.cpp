@@ -8,7 +8,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <optional>
 #include <string_view>
+#include <utility>
 
 namespace handlepool::inspect_tool {
 
@@ -96,6 +98,17 @@ ordered_json json_of_phases(const pool_counts& counts) {
     return phases;
 }
 
+ordered_json json_of_handle(const inspected_pool& pool, std::uint64_t handle, bool with_bytes) {
+    ordered_json json{{"pool", printable(pool.name())},
+                      {"alive", pool.is_alive(handle)},
+                      {"text", printable(pool.describe(handle))}};
+    if (with_bytes) {
+        const auto copy = pool.copy(handle);
+        json["bytes"] = copy ? ordered_json(hexadecimal(copy->bytes)) : ordered_json(nullptr);
+    }
+    return json;
+}
+
 } // namespace
 
 ordered_json json_of(const pool_report& report) {
@@ -151,15 +164,20 @@ ordered_json json_of(const program_report& report) {
             {"services", json_of(report.services)}};
 }
 
-ordered_json json_of_handle(const inspected_pool& pool, std::uint64_t handle, bool with_bytes) {
-    ordered_json json{{"pool", printable(pool.name())},
-                      {"alive", pool.is_alive(handle)},
-                      {"text", printable(pool.describe(handle))}};
-    if (with_bytes) {
-        const auto copy = pool.copy(handle);
-        json["bytes"] = copy ? ordered_json(hexadecimal(copy->bytes)) : ordered_json(nullptr);
+std::optional<ordered_json> told_of_handle(const inspected_program& program,
+                                           const detail::living_pool& listed, std::string_view name,
+                                           std::uint64_t handle, bool with_bytes) {
+    try {
+        const inspected_pool pool(program, listed);
+        if (!pool.may_be_of(handle) || (!name.empty() && pool.name() != name)) {
+            return std::nullopt;
+        }
+        ordered_json told = json_of_handle(pool, handle, with_bytes);
+        // Of a pool that has ended meanwhile, what was read may be something else's.
+        return is_among(listed, program.pools()) ? std::optional(std::move(told)) : std::nullopt;
+    } catch (const memory_gone&) { // it has just ended
+        return std::nullopt;
     }
-    return json;
 }
 
 } // namespace handlepool::inspect_tool

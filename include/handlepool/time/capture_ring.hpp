@@ -203,7 +203,7 @@ public:
     /// because of what hooks of on_destroy() do meanwhile: then the captures after that frame are forgotten,
     /// objects that came after it may have been erased, and the call may be repeated.
     HANDLEPOOL_NOINLINE std::vector<handle_type> restore(std::uint64_t frame) {
-        const auto from = detail::caller_scope::within(detail::return_address());
+        const auto from = detail::caller_scope::within(detail::return_site());
         core_.expect_in_use();
         require_kept(frame);
         cut_type cut(core_);

@@ -97,11 +97,10 @@ std::size_t find_callers(const void* frame, std::uintptr_t caller, std::span<std
             break;
         }
         const std::uintptr_t address = reinterpret_cast<const frame_record*>(outer)->return_address;
-        constexpr std::uintptr_t code_mask = is_depot_entry - 1;
-        if ((address & code_mask) < 4096) {
+        if ((address & native_code::mask) < 4096) {
             break;
         }
-        to[count++] = address & code_mask;
+        to[count++] = address & native_code::mask;
         at = outer;
     }
     return count;

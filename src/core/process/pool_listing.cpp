@@ -20,12 +20,6 @@ namespace handlepool::detail {
 
 namespace {
 
-/// One more with each change of a list: odd while it changes.
-constinit std::atomic<std::uint64_t> list_changes{0};
-/// Ever listed.
-constinit std::uint64_t listed_pools = 0;
-constinit std::uint64_t listed_services = 0;
-
 /// Changes a list while it lives: under the mutex of the pool ids, which fork takes, so that a child's list
 /// is whole. A debugger may stop the process between any two stores, and follows `next` alone.
 class change_of_list {
@@ -42,7 +36,7 @@ public:
 
 private:
     // release: and all of the change before the second
-    static void count() noexcept { list_changes.fetch_add(1, std::memory_order::release); }
+    static void count() noexcept { this_process.list_changes.fetch_add(1, std::memory_order::release); }
 
     std::scoped_lock<constant_mutex> lock_;
 };
@@ -69,7 +63,7 @@ HANDLEPOOL_KEEP constinit process_description described_process{
     .self = &described_process,
     .living_pools = &living_pools,
     .living_services = &living_services,
-    .list_changes = &list_changes,
+    .list_changes = &this_process.list_changes,
     .threads = this_process.system_threads.data(),
     .thread_count = this_process.system_threads.size(),
     .sites = &listed_sites,
@@ -78,7 +72,7 @@ HANDLEPOOL_KEEP constinit process_description described_process{
 
 void pool_listing::list() noexcept {
     const change_of_list changing;
-    pool_.number = listed_pools++;
+    pool_.number = this_process.listed_pools++;
     add_to(living_pools, pool_);
     is_listed_ = true;
 }
@@ -92,7 +86,7 @@ pool_listing::~pool_listing() {
 
 service_listing::service_listing(const described_gate& gate) noexcept : service_{.gate = gate} {
     const change_of_list changing;
-    service_.number = listed_services++;
+    service_.number = this_process.listed_services++;
     add_to(living_services, service_);
 }
 service_listing::~service_listing() {

@@ -35,6 +35,12 @@ struct alignas(64) process_state {
     constant_mutex registries_mutex; // for what follows
     // By the widths of a layout. Never destroyed: pools of static storage duration may end later.
     std::map<std::array<unsigned, 3>, pool_id_registry>* registries = nullptr;
+
+    // Of the lists of living pools and services: one more with each change, odd while one of them changes;
+    // and how many were ever listed.
+    std::atomic<std::uint64_t> list_changes{0};
+    std::uint64_t listed_pools = 0;
+    std::uint64_t listed_services = 0;
 };
 
 /// Inline, so that it is one object where images share their symbols.

@@ -60,7 +60,7 @@ std::vector<std::uintptr_t> call_site::addresses() const {
         return {stack.begin(), stack.end()};
     }
     return value_ == 0 ? std::vector<std::uintptr_t>()
-                       : std::vector<std::uintptr_t>{static_cast<std::uintptr_t>(value_)};
+                       : std::vector{static_cast<std::uintptr_t>(detail::native_code::address_of(value_))};
 }
 
 std::string detail::name_of_site(call_site site, site_namer namer) {

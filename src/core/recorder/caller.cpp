@@ -23,15 +23,17 @@ std::uint32_t own_actor() noexcept {
     return own_words.actor;
 }
 
-std::uint64_t site_of_stack(const void* frame, std::uintptr_t address, std::uint32_t callers) noexcept {
+/// Of the calls from the one at `innermost` on.
+std::uint64_t site_of_stack(const void* frame, std::uint64_t innermost, std::uint32_t callers) noexcept {
     word_depot::value_type stack{};
     const std::size_t most = std::min<std::size_t>(std::size_t{1} + callers, stack.size());
+    const auto address = static_cast<std::uintptr_t>(native_code::address_of(innermost));
     if (find_callers(frame, address, std::span(stack).first(most)) > 1) {
         if (const std::uint64_t site = site_of_value(stack); site != 0) {
             return site;
         }
     }
-    return address;
+    return innermost;
 }
 
 /// The frame of the function that uses this.
@@ -45,20 +47,20 @@ HANDLEPOOL_ALWAYS_INLINE inline const void* own_frame() noexcept {
 
 } // namespace
 
-caller find_caller(std::uint64_t address, std::uint32_t stack) noexcept {
-    std::uint64_t site = own_words.site;
-    if (site == 0) {
-        const std::uint64_t here = address != 0 ? address : return_address();
-        site = stack == 0 ? here : site_of_stack(own_frame(), here, stack);
+caller find_caller(std::uint64_t site, std::uint32_t stack) noexcept {
+    std::uint64_t found = own_words.site;
+    if (found == 0) {
+        const std::uint64_t here = site != 0 ? site : return_site();
+        found = stack == 0 ? here : site_of_stack(own_frame(), here, stack);
     }
     const std::uint32_t actor = own_words.actor;
-    return caller{site | std::uint64_t{actor != 0 ? actor : own_actor()}
-                             << site_bits}; // no_room is shifted out
+    return caller{found | std::uint64_t{actor != 0 ? actor : own_actor()}
+                              << site_bits}; // no_room is shifted out
 }
 
-caller caller_at(std::uint64_t address) noexcept {
-    const std::uint64_t site = own_words.site != 0 ? own_words.site : address;
-    return caller{site | std::uint64_t{own_actor()} << site_bits};
+caller caller_at(std::uint64_t site) noexcept {
+    const std::uint64_t found = own_words.site != 0 ? own_words.site : site;
+    return caller{found | std::uint64_t{own_actor()} << site_bits};
 }
 
 bool caller_scope::is_for_all() noexcept {

@@ -5,6 +5,7 @@
 #include "names_mutex.hpp"
 #include "system_calls.hpp"
 
+#include <handlepool/detail/base/throw_exception.hpp>
 #include <handlepool/detail/recorder/caller.hpp>
 #include <handlepool/detail/text/text.hpp>
 
@@ -12,13 +13,15 @@
 #include <array>
 #include <atomic>
 #include <mutex>
+#include <utility>
 
 namespace handlepool::detail {
 
-constinit constant_mutex names_mutex;
-
-HANDLEPOOL_KEEP constinit listed_depot listed_sites{};
-HANDLEPOOL_KEEP constinit listed_depot listed_actors{};
+// Never destroyed: threads that end later may still use pools. Inline: see listed_sites.
+HANDLEPOOL_EXPORT inline constinit std::atomic<word_depot*> all_sites{nullptr};
+HANDLEPOOL_EXPORT inline constinit std::atomic<word_depot*> all_actors{nullptr};
+/// For names_mutex.
+HANDLEPOOL_EXPORT inline constinit bool forks_wait = false;
 
 namespace {
 
@@ -31,13 +34,12 @@ constexpr std::size_t thread_chars = 32;
 constexpr std::uint32_t most_sites = 1U << 20;
 constexpr std::uint32_t most_actors = (1U << (64 - site_bits)) - 1;
 
-// Never destroyed: threads that end later may still use pools.
-constinit std::atomic<word_depot*> all_sites{nullptr};
-constinit std::atomic<word_depot*> all_actors{nullptr};
-
 struct before_forks {
     before_forks() {
-        at_fork([] { names_mutex.lock(); }, [] { names_mutex.unlock(); });
+        const std::scoped_lock lock(names_mutex);
+        if (!std::exchange(forks_wait, true)) {
+            at_fork([] { names_mutex.lock(); }, [] { names_mutex.unlock(); });
+        }
     }
 };
 const before_forks registered;
@@ -93,7 +95,8 @@ void make_depots() {
 }
 
 std::uint64_t site_of_value(const word_depot::value_type& value) noexcept {
-    const std::uint64_t number = sites().number_of(value);
+    std::uint64_t number = 0; // as it stays if there is no memory for the depot
+    capture_exception([&] { number = sites().number_of(value); });
     return number == 0 ? 0 : number | is_depot_entry;
 }
 
@@ -120,7 +123,9 @@ std::uint32_t number_of_actor(std::string_view task) noexcept {
     chars text{};
     copy_thread_name(std::span(text).first(thread_chars));
     copy_printable(task, std::span(text).subspan(thread_chars));
-    return actors().number_of(value_of(text));
+    std::uint32_t number = 0; // as it stays if there is no memory for the depot
+    capture_exception([&] { number = actors().number_of(value_of(text)); });
+    return number;
 }
 std::string thread_of(std::uint32_t actor) {
     const word_depot::value_type* const value = actors().find(actor);

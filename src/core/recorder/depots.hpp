@@ -4,6 +4,7 @@
 #include "word_depot.hpp"
 
 #include <handlepool/detail/base/config.hpp>
+#include <handlepool/detail/recorder/caller.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -23,8 +24,12 @@ struct listed_depot {
     const void* entries = nullptr; ///< from number 0 on; null before the first is made
     std::uint64_t entry_size = 0;
 };
-extern listed_depot listed_sites;
-extern listed_depot listed_actors;
+// Inline, as process_state is: so the modules that share a list of pools share what its numbers name.
+HANDLEPOOL_EXPORT HANDLEPOOL_KEEP inline constinit listed_depot listed_sites{};
+HANDLEPOOL_EXPORT HANDLEPOOL_KEEP inline constinit listed_depot listed_actors{};
+/// native_code::alignment_bits, for debuggers.
+HANDLEPOOL_EXPORT HANDLEPOOL_KEEP inline constinit std::uint32_t listed_code_alignment_bits =
+    native_code::alignment_bits;
 
 /// Makes room for all of them, so that none of the functions below has to. Throws reservation_failed.
 HANDLEPOOL_EXPORT void make_depots();

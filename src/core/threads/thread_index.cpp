@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "../process/at_fork.hpp"
 #include "../process/process_state.hpp"
 #include "thread_slot.hpp"
 
@@ -20,6 +21,22 @@ constexpr unsigned number_bits = 17;
 constexpr unsigned zero_bits = std::countr_zero(alignof(process_state));
 static_assert(thread_index_limit < (1U << number_bits) && zero_bits <= number_bits);
 
+void note_system_thread(std::uint32_t index) noexcept {
+    this_process.system_threads[index].store(system_thread(), std::memory_order::relaxed);
+}
+
+/// A child of fork goes on as a thread that the system gives another number.
+struct after_forks {
+    after_forks() {
+        at_fork(nullptr, [] {
+            if (const std::uint32_t number_plus_one = kept_word(); number_plus_one != 0) {
+                note_system_thread(number_plus_one - 1);
+            }
+        });
+    }
+};
+const after_forks registered;
+
 } // namespace
 
 std::uint64_t numbering() noexcept {
@@ -37,7 +54,7 @@ std::uint32_t claim_index(std::uint64_t wanted) noexcept {
         if (index == thread_index_limit) {
             return index;
         }
-        this_process.system_threads[index].store(system_thread(), std::memory_order::relaxed);
+        note_system_thread(index);
         number_plus_one = index + 1;
         keep_word(number_plus_one);
     }

@@ -126,7 +126,7 @@ class Recorder:
 
     def _site(self, site):
         if site & DEPOT_ENTRY == 0:
-            return self._code(site) if site != 0 else ""
+            return self._code(site << self._code_alignment_bits()) if site != 0 else ""
         value = self._value("listed_sites", site & 0xFFFFFFFF)
         if value is None:
             return ""
@@ -134,6 +134,10 @@ class Recorder:
         if words[0] & IS_TEXT:
             return _text(value[8:])
         return " < ".join(self._code(word) for word in words if word != 0)
+
+    def _code_alignment_bits(self):
+        address = self._memory.symbol("handlepool::detail::listed_code_alignment_bits")
+        return self._memory.number(address, 4) if address is not None else 0
 
     def _code(self, address):
         return self._memory.code_name(address) or f"{address:#x}"

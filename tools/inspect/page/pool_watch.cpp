@@ -61,14 +61,20 @@ void pool_watch::look() {
             look_at(i, now.pools);
             std::ranges::move(services_of(programs_[i]), std::back_inserter(services));
         } catch (const process_unreadable&) {
-            if (!is_running(process())) {
-                has_ended_ = true;
-                return;
+            if (programs_[i].is_there()) { // stopped amid a change, say: the next look may succeed
+                unknown.insert(i);
             }
-            unknown.insert(i); // stopped amid a change, say: the next look may succeed
         }
     }
-    services_ = inspect_tool::json_of(services);
+    // It may also have become another program, with the same number.
+    if (std::ranges::none_of(programs_, &inspected_program::is_there)) {
+        has_ended_ = true;
+        return;
+    }
+    try {
+        services_ = inspect_tool::json_of(services);
+    } catch (const process_unreadable&) { // it ends just now, before places were named
+    }
     std::set<std::uint64_t> seen;
     for (const numbers& each : now.pools) {
         seen.insert(each.key);
@@ -101,18 +107,26 @@ void pool_watch::look() {
 }
 
 void pool_watch::look_at(std::size_t program, std::vector<numbers>& seen) {
+    std::vector<std::pair<inspected_pool, pool_report>> read;
     for (const detail::living_pool& each : programs_[program].pools()) {
         try {
             const inspected_pool pool(programs_[program], each);
-            pool_report report = report_of(pool);
-            auto& [key, known] = watched(program, pool);
-            known.growth.tell(report);
-            known.told = inspect_tool::json_of(report);
-            known.told["knows_ages"] = pool.knows_ages();
-            known.told["knows_places"] = pool.records_lives();
-            seen.push_back({.key = key, .counts = report.counts});
+            read.emplace_back(pool, report_of(pool));
         } catch (const memory_gone&) { // it has just ended
         }
+    }
+    // Of those that have ended meanwhile, what was read may be something else's.
+    const std::vector<detail::living_pool> still = programs_[program].pools();
+    for (auto& [pool, report] : read) {
+        if (!is_among(pool.listed(), still)) {
+            continue;
+        }
+        auto& [key, known] = watched(program, pool);
+        known.growth.tell(report);
+        known.told = inspect_tool::json_of(report);
+        known.told["knows_ages"] = pool.knows_ages();
+        known.told["knows_places"] = pool.records_lives();
+        seen.push_back({.key = key, .counts = report.counts});
     }
 }
 
@@ -175,6 +189,9 @@ ordered_json pool_watch::ask(std::uint64_t key, Ask question) const {
         }
         const std::clock_t begun = std::clock();
         ordered_json answer = question(program, inspected_pool(program, pool.listed));
+        if (!is_among(pool.listed, program.pools())) { // else this may be something else's
+            throw not_found(ended);
+        }
         answer["processor_seconds"] = static_cast<double>(std::clock() - begun) / CLOCKS_PER_SEC;
         return answer;
     } catch (const memory_gone&) {
@@ -204,24 +221,15 @@ ordered_json pool_watch::life(std::uint64_t handle) const {
     for (std::size_t i = 0; i != programs_.size(); ++i) {
         try {
             for (const detail::living_pool& each : programs_[i].pools()) {
-                add_life(found, i, each, handle);
+                if (auto told = told_of_handle(programs_[i], each, {}, handle, true)) {
+                    found.push_back(*std::move(told));
+                }
             }
         } catch (const process_unreadable& error) {
             throw not_found(printable(error.what()));
         }
     }
     return found;
-}
-
-void pool_watch::add_life(ordered_json& to, std::size_t program, const detail::living_pool& listed,
-                          std::uint64_t handle) const {
-    try {
-        const inspected_pool pool(programs_[program], listed);
-        if (pool.may_be_of(handle)) {
-            to.push_back(json_of_handle(pool, handle, true));
-        }
-    } catch (const memory_gone&) { // it has just ended
-    }
 }
 
 } // namespace handlepool::inspect_tool

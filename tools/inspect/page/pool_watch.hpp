@@ -72,8 +72,6 @@ private:
 
     void look_at(std::size_t program, std::vector<numbers>& seen);
     pools_by_key::value_type& watched(std::size_t program, const inspected_pool& pool);
-    void add_life(nlohmann::ordered_json& to, std::size_t program, const detail::living_pool& listed,
-                  std::uint64_t handle) const;
     template <class Ask>
     nlohmann::ordered_json ask(std::uint64_t key, Ask question) const;
 

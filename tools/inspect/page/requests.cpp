@@ -86,7 +86,11 @@ bool is_same(std::string_view given, std::string_view secret) {
 }
 
 bool is_this_machine(std::string_view host, std::uint16_t port) {
-    return host == fmt::format("127.0.0.1:{}", port) || host == fmt::format("localhost:{}", port);
+    constexpr std::uint16_t usual_port = 80; // which browsers leave out
+    const std::string_view name = host.substr(0, host.find(':'));
+    const bool has_port = host.size() != name.size();
+    return (name == "127.0.0.1" || name == "localhost") &&
+           (has_port ? host.substr(name.size()) == fmt::format(":{}", port) : port == usual_port);
 }
 
 /// Whether a browser says that no page of others has sent it. What is no browser says nothing.

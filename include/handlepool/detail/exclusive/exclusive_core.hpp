@@ -186,7 +186,7 @@ public:
     HANDLEPOOL_ALWAYS_INLINE caller from_here() const noexcept {
         return session_.records_lives() ? parts_.lives.from_here() : caller::unknown;
     }
-    caller from_address(std::uint64_t address) const noexcept { return pool_.from_address(address); }
+    caller from_site(std::uint64_t site) const noexcept { return pool_.from_site(site); }
     recorded_life life_of(value_type handle) const { return pool_.life_of(handle); }
 
     bool contains(value_type handle) const noexcept { return slots_.is_alive_alone(handle); }

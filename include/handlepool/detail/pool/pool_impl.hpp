@@ -186,9 +186,7 @@ public:
     /// The function that calls this, if the pool records who calls it.
     HANDLEPOOL_ALWAYS_INLINE caller from_here() const noexcept { return whole_.parts.lives.from_here(); }
     /// The same for an address behind a call.
-    caller from_address(std::uint64_t address) const noexcept {
-        return whole_.parts.lives.from_address(address);
-    }
+    caller from_site(std::uint64_t site) const noexcept { return whole_.parts.lives.from_site(site); }
     recorded_life life_of(value_type handle) const {
         return recorded_life_in(whole_.parts, layout::without_user(handle));
     }

@@ -127,7 +127,7 @@ public:
     // ---- What only looks
 
     HANDLEPOOL_ALWAYS_INLINE caller from_here() const noexcept { return pool_.from_here(); }
-    caller from_address(std::uint64_t address) const noexcept { return pool_.from_address(address); }
+    caller from_site(std::uint64_t site) const noexcept { return pool_.from_site(site); }
     recorded_life life_of(value_type handle) const { return pool_.life_of(handle); }
     bool contains(value_type handle) const noexcept { return pool_.contains(handle); }
     handle_state state(value_type handle) const noexcept { return pool_.state(handle); }

@@ -57,9 +57,9 @@ public:
         return is_on() ? this_caller(stack_) : caller::unknown;
     }
 
-    /// The same for an address behind a call.
-    caller from_address(std::uint64_t address) const noexcept {
-        return is_on() ? caller_at(address) : caller::unknown;
+    /// The same for a known site.
+    caller from_site(std::uint64_t site) const noexcept {
+        return is_on() ? caller_at(site) : caller::unknown;
     }
 
     /// The life of an object in this slot begins, and nothing is known of its end. By the slot's owner.

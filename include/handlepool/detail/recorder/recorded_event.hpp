@@ -8,6 +8,7 @@
 #include <handlepool/recorded_life.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -26,6 +27,19 @@ HANDLEPOOL_EXPORT std::string text_of_caller(std::string_view thread, std::strin
 /// Like call_site::name(), but asks `namer`, if there is one, and not the one that the program has chosen.
 HANDLEPOOL_EXPORT std::string name_of_site(call_site site, site_namer namer);
 
+/// The beginning of the life that came after the one with this generation. Of lives that were undone in
+/// between, where a restore has left their handles stale, none counts that another life follows.
+template <class Recorder>
+std::optional<life_record> beginning_after(const Recorder& recorder, slot_index slot,
+                                           std::uint32_t generation) {
+    const auto next = recorder.beginning(slot, generation + 2);
+    auto found = next;
+    for (std::uint32_t i = 2; found && found->is_undone && i < recorder.lives_kept(); ++i) {
+        found = recorder.beginning(slot, generation + 2 * i);
+    }
+    return found && !found->is_undone ? found : next;
+}
+
 /// What is known of the life with this generation of a slot, whose end may wait, where `tell(record)` says
 /// what a record says. Throws what that throws.
 template <class Recorder, class Tell>
@@ -36,8 +50,11 @@ recorded_life recorded_life_of(const Recorder& recorder, slot_index slot, std::u
         found.beginning = tell(*record);
     }
     const auto end = recorder.end(slot, generation, end_may_wait);
-    const auto next = recorder.beginning(slot, generation + 2);
-    const bool is_revoked = next && next->event == life_event::renamed;
+    const bool is_undone = found.beginning && found.beginning->is_undone;
+    const auto next =
+        is_undone ? recorder.beginning(slot, generation + 2) : beginning_after(recorder, slot, generation);
+    // What came after a restore has ended no life that this has taken back.
+    const bool is_revoked = next && next->event == life_event::renamed && (!is_undone || next->is_undone);
     if (is_revoked && (!end || (end->is_undone && !next->is_undone))) {
         found.end = tell(*next);
         found.end->event = life_event::revoked;

@@ -47,17 +47,17 @@ public:
     bool contains(handle_type handle) const noexcept override { return pool_.contains(typed(handle)); }
     handle_state state(handle_type handle) const noexcept override { return pool_.state(typed(handle)); }
     HANDLEPOOL_NOINLINE bool erase(handle_type handle) noexcept override {
-        return view_core().erase(typed(handle).value(), view_core().from_address(return_address()));
+        return view_core().erase(typed(handle).value(), view_core().from_site(return_site()));
     }
     HANDLEPOOL_NOINLINE handle_type revoke(handle_type handle) noexcept override {
         return typed_handle::from_value(
-            view_core().revoke(typed(handle).value(), view_core().from_address(return_address())));
+            view_core().revoke(typed(handle).value(), view_core().from_site(return_site())));
     }
     HANDLEPOOL_NOINLINE bool cancel(handle_type handle) noexcept override {
-        return view_core().cancel(typed(handle).value(), view_core().from_address(return_address()));
+        return view_core().cancel(typed(handle).value(), view_core().from_site(return_site()));
     }
     HANDLEPOOL_NOINLINE void clear() noexcept override {
-        view_core().clear(view_core().from_address(return_address()));
+        view_core().clear(view_core().from_site(return_site()));
     }
     using base::find;
     void* find(handle_type handle) noexcept override {
