@@ -2,10 +2,13 @@
 
 // Readers and the processes that they read, when one of them ends.
 
+#include "remade_pools.hpp"
+
 #include <handlepool/pool.hpp>
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 #include <src/core/process/process_description.hpp>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -170,23 +173,7 @@ TEST(inspected_process, is_looked_at_for_one_of_its_pools) {
 
 // A pool that is made where one has been is not taken for it.
 TEST(inspected_process, whose_pools_are_made_anew_has_no_rates_of_others) {
-    const auto remake = [](const std::stop_token& stop, unsigned seed) {
-        std::mt19937 random(seed);
-        while (!stop.stop_requested()) {
-            pool<ship> one({.name = "one", .capacity = 1000});
-            std::this_thread::sleep_for(
-                std::chrono::microseconds(random() % 3000)); // it has less than the last
-            for (int i = 0; i != 500; ++i) {
-                one.emplace();
-            }
-            one.compact();
-            std::this_thread::sleep_for(std::chrono::microseconds(random() % 3000));
-        }
-    };
-    std::vector<std::jthread> remaking; // several, so that one or the other gets the place of another
-    for (const unsigned seed : {1U, 2U, 3U}) {
-        remaking.emplace_back(remake, seed);
-    }
+    const remade_pools remaking;
     const auto program = inspected_program::in_process(getpid()).at(0);
     wishes asked;
     asked.seconds = 0.005;
@@ -207,7 +194,12 @@ TEST(inspected_process, that_describes_what_can_not_be_is_refused) {
         [](detail::living_pool& pool) { pool.description.slot_table.stride = -1; },
         [](detail::living_pool& pool) { pool.description.created.count = std::uint64_t{1} << 62; },
         [](detail::living_pool& pool) { pool.description.memory_size = std::uint64_t{1} << 60; },
+        [](detail::living_pool& pool) { pool.description.erased.count = std::uint64_t{1} << 40; },
+        [](detail::living_pool& pool) { pool.description.reserved.count = std::uint64_t{1} << 40; },
+        [](detail::living_pool& pool) { pool.description.closed.count = std::uint64_t{1} << 40; },
         [](detail::living_pool& pool) { pool.index_bits = 64; },
+        [](detail::living_pool& pool) { pool.generation_bits = 0xffff'fff0U; },
+        [](detail::living_pool& pool) { pool.pool_id_bits = 0xffff'fff0U; },
     };
     for (const change each : changes) {
         const child other([each] {
@@ -224,6 +216,76 @@ TEST(inspected_process, that_describes_what_can_not_be_is_refused) {
     });
     const auto program = inspected_program::in_process(endless.process()).at(0);
     EXPECT_THROW(program.pools(), process_unreadable);
+}
+
+TEST(inspected_process, may_have_pools_of_as_many_threads_and_spawners_as_there_can_be) {
+    const child other([] {
+        new pool<ship>(
+            {.name = "ships", .capacity = 100, .max_threads = detail::thread_index_limit, .spawners = 8});
+    });
+    const auto program = inspected_program::in_process(other.process()).at(0);
+    wishes asked;
+    asked.seconds = 0;
+    ASSERT_EQ(look(program, asked).pools.size(), 1U);
+    EXPECT_EQ(look(program, asked).pools[0].capacity, 100U);
+}
+
+TEST(inspected_process, that_has_run_for_weeks_has_old_objects) {
+    constexpr std::uint32_t frames = (1U << 26) + 10; // almost two weeks of 60 a second
+    const child other([] {
+        auto* const ships = new pool<ship>({.name = "ships", .capacity = 100, .record_lives = 1});
+        ships->emplace();
+        *const_cast<std::uint32_t*>(
+            static_cast<const std::uint32_t*>(detail::living_pools->description.lives_frame)) += frames;
+    });
+    const auto program = inspected_program::in_process(other.process()).at(0);
+    wishes asked;
+    asked.seconds = 0;
+    asked.pool = "ships";
+    const program_report found = look(program, asked);
+    ASSERT_EQ(found.pools.size(), 1U);
+    ASSERT_EQ(found.pools[0].oldest.size(), 1U);
+    EXPECT_EQ(found.pools[0].oldest[0].age, frames);
+}
+
+TEST(inspected_process, says_of_a_handle_whose_pool_ends_nothing_or_what_is_so) {
+    const remade_pools remaking;
+    const auto program = inspected_program::in_process(getpid()).at(0);
+    int told = 0;
+    for (int i = 0; i != 2000; ++i) {
+        for (const detail::living_pool& each : program.pools()) {
+            const std::uint64_t handle = std::uint64_t{each.id} << (each.index_bits + each.generation_bits) |
+                                         std::uint64_t{1} << each.index_bits;
+            const auto one = told_of_handle(program, each, "one", handle, true);
+            told += one ? 1 : 0;
+            EXPECT_FALSE(told_of_handle(program, each, "another", handle, true));
+        }
+    }
+    EXPECT_GT(told, 0);
+}
+
+// An object that is erased while it is looked at is not said to be younger than its handle.
+TEST(inspected_process, says_what_a_handle_is_at_one_moment) {
+    pool<ship> ships({.name = "ships", .capacity = 100, .reuse_delay = 0});
+    std::atomic<std::uint64_t> latest{0};
+    const std::jthread working([&](const std::stop_token& stop) {
+        while (!stop.stop_requested()) {
+            const handle<ship> made = ships.emplace();
+            latest.store(made.value(), std::memory_order::relaxed);
+            ships.erase(made);
+            ships.compact();
+        }
+    });
+    const auto program = inspected_program::in_process(getpid()).at(0);
+    const std::vector<detail::living_pool> listed = program.pools();
+    ASSERT_EQ(listed.size(), 1U);
+    const inspected_pool inspected(program, listed[0]);
+    for (int i = 0; i != 20'000; ++i) {
+        const auto asked = handle<ship>::from_value(latest.load(std::memory_order::relaxed));
+        const std::string text = inspected.describe(asked.value());
+        EXPECT_FALSE(text.ends_with("the slot is at generation " + std::to_string(asked.generation())))
+            << text;
+    }
 }
 
 // Only data of modules is read: other files might get memory by that.

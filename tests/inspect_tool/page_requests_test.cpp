@@ -118,6 +118,24 @@ TEST_F(page_requests, are_of_this_page_only) {
     }
 }
 
+TEST_F(page_requests, of_the_usual_port_may_leave_it_out) {
+    const auto status_for = [this](const char* host) {
+        page_request one = request(address.root());
+        one.set(http::field::host, host);
+        one.set(http::field::origin, std::string("http://") + host);
+        return send(one).result_int();
+    };
+    EXPECT_EQ(status_for("127.0.0.1"), 421U);
+    EXPECT_EQ(status_for("127.0.0.1:8080"), 200U);
+    address.port = 80;
+    EXPECT_EQ(status_for("127.0.0.1"), 200U);
+    EXPECT_EQ(status_for("localhost"), 200U);
+    EXPECT_EQ(status_for("localhost:80"), 200U);
+    EXPECT_EQ(status_for("localhost:8080"), 421U);
+    EXPECT_EQ(status_for("localhost:"), 421U);
+    EXPECT_EQ(status_for("other"), 421U);
+}
+
 TEST_F(page_requests, only_read) {
     for (const http::verb verb : {http::verb::post, http::verb::put, http::verb::delete_, http::verb::head,
                                   http::verb::options, http::verb::trace, http::verb::connect}) {

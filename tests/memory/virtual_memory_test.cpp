@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <handlepool/call_site.hpp>
 #include <handlepool/detail/memory/virtual_memory.hpp>
 #include <handlepool/error.hpp>
 #include <handlepool/pool.hpp>
@@ -108,6 +109,18 @@ TEST(virtual_memory_death_test, a_smaller_reservation_succeeds_after_a_failed_on
                 static_cast<std::byte*>(memory.data())[gib - 1] = std::byte{1};
             }
             std::exit(0);
+        },
+        testing::ExitedWithCode(0), "");
+}
+
+// Names of tasks and places need some address space when the first is given; those functions throw nothing.
+TEST(virtual_memory_death_test, without_room_for_names_nothing_has_one) {
+    EXPECT_EXIT(
+        {
+            limit_address_space(0);
+            const scoped_task task("collisions");
+            const scoped_site site("spawn.lua:12");
+            std::exit(call_site::named("spawn.lua:13") == call_site() ? 0 : 1);
         },
         testing::ExitedWithCode(0), "");
 }

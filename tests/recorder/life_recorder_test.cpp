@@ -28,6 +28,21 @@ recorder_type recorder_of(std::size_t lives) {
     return {"recorder", 10, 10, 20, lives, 0};
 }
 
+// Each address of code comes back, also on processors whose programs have 48 bits of addresses.
+TEST(code_addresses, are_whole_as_sites) {
+    using arm64 = code_addresses<48, 2>;
+    for (const std::uint64_t address : {0xaaaa'aaab'1234ULL, 0xffff'9ab3'4568ULL, 0x5555'5555'1234ULL}) {
+        EXPECT_EQ(arm64::address_of(arm64::site_of(address)), address);
+        EXPECT_EQ(arm64::site_of(address) & is_depot_entry, 0U);
+        EXPECT_EQ(arm64::site_of(address | 0x00b7'0000'0000'0000ULL), arm64::site_of(address)); // signed
+    }
+    using others = code_addresses<47, 0>;
+    for (const std::uint64_t address : {0x7fff'f7a1'2345ULL, 0x5555'5555'1235ULL}) {
+        EXPECT_EQ(others::address_of(others::site_of(address)), address);
+        EXPECT_EQ(others::site_of(address) & is_depot_entry, 0U);
+    }
+}
+
 TEST(life_recorder, records_nothing_and_needs_nothing_for_no_lives) {
     recorder_type none = recorder_of(0);
     EXPECT_FALSE(none.is_on());

@@ -5,11 +5,13 @@
 
 #include <gtest/gtest.h>
 #include <src/core/process/pool_id_registry.hpp>
+#include <src/core/process/process_state.hpp>
 #include <sys/wait.h>
 #include <tests/support/threads.hpp>
 #include <unistd.h>
 
 #include <atomic>
+#include <cstdint>
 #include <iterator>
 #include <latch>
 #include <thread>
@@ -146,6 +148,19 @@ TEST(fork_test, a_child_uses_its_copy_of_a_pool_that_no_other_thread_was_using) 
         done.count_down();
     });
     EXPECT_EQ(world.compact().born, 2U);
+}
+
+// So that its threads have names for readers in other processes.
+TEST(fork_test, a_thread_goes_on_in_the_child_with_the_number_that_the_system_gives_it_there) {
+    pool<int> ints({.name = "ints", .capacity = 1000});
+    ints.emplace(7);
+    const auto is_noted = [] {
+        return this_process.system_threads[this_thread::index()].load() ==
+               static_cast<std::uint32_t>(gettid());
+    };
+    EXPECT_TRUE(is_noted());
+    EXPECT_TRUE(true_in_a_child(is_noted));
+    EXPECT_TRUE(is_noted());
 }
 
 TEST(fork_test, a_guard_that_another_thread_held_holds_compaction_off_in_the_child) {

@@ -184,6 +184,46 @@ TYPED_TEST(recorded_lives_undone, by_a_world_say_who_has_called_it) {
     EXPECT_EQ(pool.life_of(other).end->site.value(), 0x1234U);
 }
 
+// A handle that a restore has taken back stays stale here, and the object gets a later one.
+TEST(recorded_lives_undone_for_good, end_by_what_ended_them) {
+    pool<int> used({.name = "ships", .capacity = 100, .reuse_delay = 0, .record_lives = 4});
+    change_log log(used);
+    capture_ring ring(log, {.frames = 16, .undone_stay_stale = true});
+    const auto revoke_in = [&used](handle<int> which, const char* place) {
+        const scoped_site here(place);
+        return used.revoke(which);
+    };
+    const auto first = used.emplace(1);
+    ring.capture(1);
+    const auto undone = revoke_in(first, "former");
+    {
+        const scoped_site here("restorer");
+        ring.restore(1);
+    }
+    EXPECT_FALSE(used.contains(undone));
+    const recorded_life before = used.life_of(undone);
+    const auto last = revoke_in(first, "later");
+    ASSERT_TRUE(used.contains(last));
+    EXPECT_GT(last.generation(), undone.generation());
+
+    const recorded_life of_first = used.life_of(first);
+    ASSERT_TRUE(of_first.end);
+    EXPECT_EQ(of_first.end->event, life_event::revoked);
+    EXPECT_FALSE(of_first.end->is_undone);
+    EXPECT_EQ(of_first.end->site.name(), "later");
+
+    const recorded_life of_undone = used.life_of(undone);
+    ASSERT_EQ(of_undone.end.has_value(), before.end.has_value());
+    if (before.end) {
+        EXPECT_EQ(of_undone.end->site.name(), before.end->site.name());
+        EXPECT_EQ(of_undone.end->event, before.end->event);
+    }
+    ASSERT_TRUE(of_undone.beginning);
+    EXPECT_TRUE(of_undone.beginning->is_undone);
+    EXPECT_EQ(used.describe(undone).find("later"), std::string::npos);
+    EXPECT_NE(used.describe(first).find("later"), std::string::npos);
+}
+
 [[gnu::noinline]] void restore_first(world& game) {
     game.restore(1);
     static std::atomic<int> after; // so that the call is not the end of the function
