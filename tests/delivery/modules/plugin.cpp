@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "plugin.hpp"
 
+#include "listed_pool.hpp"
+
+#include <handlepool/call_site.hpp>
+#include <handlepool/detail/process/pool_listing.hpp>
 #include <handlepool/error.hpp>
 
 #include <cstdio>
@@ -38,5 +42,12 @@ bool use_own_pool() {
 
 extern "C" [[gnu::visibility("default")]] const plugin_functions handlepool_test_plugin;
 const plugin_functions handlepool_test_plugin{create, find_and_erase, use_own_pool};
+
+extern "C" [[gnu::visibility("default")]] listed_pool handlepool_test_list_pool(const char* place) {
+    const ships own({.name = "the plug-in's", .capacity = 100});
+    return {.list = &detail::living_pools,
+            .number = detail::living_pools->number,
+            .place = call_site::named(place).value()};
+}
 
 } // namespace handlepool::modules
