@@ -30,6 +30,7 @@
 #include <stop_token>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace handlepool::detail {
@@ -269,9 +270,13 @@ TEST(inspected_process, says_what_a_handle_is_at_one_moment) {
     pool<ship> ships({.name = "ships", .capacity = 100, .reuse_delay = 0});
     std::atomic<std::uint64_t> latest{0};
     const std::jthread working([&](const std::stop_token& stop) {
+        std::mt19937 random(1);
         while (!stop.stop_requested()) {
             const handle<ship> made = ships.emplace();
             latest.store(made.value(), std::memory_order::relaxed);
+            const auto until = std::chrono::steady_clock::now() + std::chrono::microseconds(random() % 64);
+            while (std::chrono::steady_clock::now() < until) { // about as long as it takes to look
+            }
             ships.erase(made);
             ships.compact();
         }
@@ -279,9 +284,14 @@ TEST(inspected_process, says_what_a_handle_is_at_one_moment) {
     const auto program = inspected_program::in_process(getpid()).at(0);
     const std::vector<detail::living_pool> listed = program.pools();
     ASSERT_EQ(listed.size(), 1U);
+    while (latest.load(std::memory_order::relaxed) == 0) {
+        std::this_thread::yield();
+    }
     const inspected_pool inspected(program, listed[0]);
-    for (int i = 0; i != 20'000; ++i) {
+    std::uint64_t last = 0;
+    for (int different = 0; different != 5000;) {
         const auto asked = handle<ship>::from_value(latest.load(std::memory_order::relaxed));
+        different += asked.value() != std::exchange(last, asked.value()) ? 1 : 0;
         const std::string text = inspected.describe(asked.value());
         EXPECT_FALSE(text.ends_with("the slot is at generation " + std::to_string(asked.generation())))
             << text;
