@@ -3,6 +3,7 @@
 // What pools say of who began and ended their objects' lives.
 
 #include <handlepool/columns.hpp>
+#include <handlepool/detail/text/message.hpp>
 #include <handlepool/error.hpp>
 #include <handlepool/exclusive_pool.hpp>
 #include <handlepool/hierarchy.hpp>
@@ -252,16 +253,20 @@ TYPED_TEST(recorded_lives, are_told_by_who_has_exclusive_access_to_batches_and_w
 TEST(recorded_life, is_in_the_messages_of_a_pool) {
     pool_options options = recording("ships", 1);
     options.pool_id = dense_id;
-    pool<int> ships(options);
+    pool<int> ships(options); // whose first generation is later where there was one with this id
+    const auto number_of = [](handle<int> which) {
+        return detail::name_of_handle(which.index(), which.generation());
+    };
+    const auto name_of = [&](handle<int> which) { return "ships " + number_of(which); };
     const std::string wave = by_me("waves.cpp:30");
     const std::string blast = by_me("ship.cpp:88");
     const auto first = [&] {
         const scoped_site here("waves.cpp:30");
         return ships.emplace(1);
     }();
-    EXPECT_EQ(ships.describe(first), "ships #0 generation 1: alive; created in this frame" + wave);
+    EXPECT_EQ(ships.describe(first), name_of(first) + ": alive; created in this frame" + wave);
     ships.compact();
-    EXPECT_EQ(ships.describe(first), "ships #0 generation 1: alive; created 1 frame ago" + wave);
+    EXPECT_EQ(ships.describe(first), name_of(first) + ": alive; created 1 frame ago" + wave);
     {
         const scoped_site here("ship.cpp:88");
         ships.erase(first);
@@ -270,37 +275,37 @@ TEST(recorded_life, is_in_the_messages_of_a_pool) {
         ships.compact();
     }
     EXPECT_EQ(ships.describe(first),
-              "ships #0 generation 1: erased 3 frames ago" + blast + "; created 4 frames ago" + wave);
+              name_of(first) + ": erased 3 frames ago" + blast + "; created 4 frames ago" + wave);
     EXPECT_EQ(message_of<stale_handle>([&] { ships.at(first); }),
-              "pool 'ships': handle #0 generation 1 pool 411 is stale: erased 3 frames ago" + blast +
+              "pool 'ships': handle " + number_of(first) + " pool 411 is stale: erased 3 frames ago" + blast +
                   "; created 4 frames ago" + wave);
     EXPECT_EQ(message_of<not_reserved>([&] { ships.fulfill(first, 1); }),
-              "pool 'ships': handle #0 generation 1 pool 411 is not reserved: erased 3 frames ago" + blast +
-                  "; created 4 frames ago" + wave);
+              "pool 'ships': handle " + number_of(first) + " pool 411 is not reserved: erased 3 frames ago" +
+                  blast + "; created 4 frames ago" + wave);
 
     const auto next = ships.emplace(2);
     ASSERT_EQ(next.index(), first.index());
     EXPECT_EQ(ships.describe(first),
-              "ships #0 generation 1: erased, and the slot has been used again since, or "
-              "revoked; the slot is at generation 3, and its last life is recorded")
+              name_of(first) +
+                  ": erased, and the slot has been used again since, or revoked; the slot is at "
+                  "generation " +
+                  std::to_string(next.generation()) + ", and its last life is recorded")
         << "one life is kept, and that is another one's";
 
     const auto renewed = [&] {
         const scoped_site here("ship.cpp:88");
         return ships.revoke(next);
     }();
-    EXPECT_EQ(ships.describe(next), "ships #0 generation 3: revoked in this frame" + blast);
-    EXPECT_EQ(ships.describe(renewed),
-              "ships #0 generation 5: alive; given this handle in this frame" + blast);
+    EXPECT_EQ(ships.describe(next), name_of(next) + ": revoked in this frame" + blast);
+    EXPECT_EQ(ships.describe(renewed), name_of(renewed) + ": alive; given this handle in this frame" + blast);
 
     const auto reserved = ships.reserve_handle();
-    EXPECT_EQ(ships.describe(reserved), "ships #1 generation 1: reserved, no object yet");
+    EXPECT_EQ(ships.describe(reserved), name_of(reserved) + ": reserved, no object yet");
     {
         const scoped_site here("ship.cpp:88");
         ships.cancel(reserved);
     }
-    EXPECT_EQ(ships.describe(reserved),
-              "ships #1 generation 1: reserved and cancelled in this frame" + blast);
+    EXPECT_EQ(ships.describe(reserved), name_of(reserved) + ": reserved and cancelled in this frame" + blast);
 
     {
         const scoped_site here("ship.cpp:88");
@@ -308,9 +313,9 @@ TEST(recorded_life, is_in_the_messages_of_a_pool) {
     }
     ships.compact();
     EXPECT_FALSE(ships.life_of(renewed).beginning);
-    EXPECT_EQ(ships.describe(renewed),
-              "ships #0 generation 5: its object was forgotten by a reset, the last one 1 frame ago" + blast +
-                  ", or lived in a former pool with this id");
+    EXPECT_EQ(ships.describe(renewed), name_of(renewed) +
+                                           ": its object was forgotten by a reset, the last one 1 frame ago" +
+                                           blast + ", or lived in a former pool with this id");
 }
 
 TEST(recorded_life, names_the_thread_and_its_task) {
@@ -360,7 +365,8 @@ TEST(recorded_life, of_what_is_no_handle_of_the_pool_is_empty) {
         EXPECT_FALSE(life.beginning || life.end) << each.value();
     }
     EXPECT_FALSE(silent.life_of(unknown).beginning);
-    EXPECT_EQ(silent.describe(unknown), "silent #0 generation 1: alive");
+    EXPECT_EQ(silent.describe(unknown),
+              "silent " + detail::name_of_handle(unknown.index(), unknown.generation()) + ": alive");
 }
 
 TEST(recorded_life, of_a_newborn_that_its_constructor_creates_has_its_own_site) {
