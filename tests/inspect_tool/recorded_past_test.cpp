@@ -124,8 +124,8 @@ TEST_F(recorded_past_test, forgets_what_is_removed) {
     save(11);
     play(12);
     remove_saved_before(directory.path(), 11);
-    EXPECT_EQ(message_of<not_found>([&] { past.changes(10, 11, 1); }).find(folder),
-              0U); // a file that was there
+    EXPECT_EQ(message_of<not_found>([&] { past.changes(10, 11, 1); }),
+              "folder '" + folder + "' has no snapshot up to frame 10: the first one is of frame 11");
     EXPECT_EQ(json(past.frames()), (json{{"folder", folder}, {"count", 2}, {"first", 11}, {"last", 12}}));
     EXPECT_EQ(json(past.changes(11, 12, 1)), hull(11, 12));
 }

@@ -49,7 +49,12 @@ double recorded_world::part_read() const {
 
 bool recorded_world::begin(std::uint64_t frame) {
     const auto behind = std::ranges::upper_bound(snapshots_, frame);
-    const std::uint64_t from = *(behind - 1); // the first one is not behind it
+    if (behind == snapshots_.begin()) {
+        throw not_replayed(
+            fmt::format("folder '{}' has no snapshot up to frame {}: the first one is of frame {}",
+                        folder_.string(), frame, snapshots_.front()));
+    }
+    const std::uint64_t from = *(behind - 1);
     const std::string file = snapshot_file_of(folder_, from).string();
     const std::vector<std::byte> bytes = read_snapshot_file(file);
     world_.emplace(bytes, from, file);

@@ -32,8 +32,8 @@ public:
     /// From 0 to 1.
     double part_read() const;
 
-    /// Goes to the first frame that is not before this one, which is not before the first frame. Returns
-    /// false if there is none.
+    /// Goes to the first frame that is not before this one. Returns false if there is none. Throws
+    /// not_replayed if this one is before the first frame, too, whose files may have been removed.
     bool begin(std::uint64_t frame);
     /// Goes on to the next frame. Returns false if there is none, for now.
     bool next();
