@@ -394,15 +394,15 @@ std::string inspected_pool::describe(std::uint64_t handle) const {
         .own_pool_id = id(),
         .first_generation = generation_of(first_tag),
         .slots_in_service = slots_in_service()};
+    const bool could_live = may_be_of(handle) && tag % 2 != 0;
     bool is_alive = false;
     if (index < listed_.description.slot_table.count) {
         // As in slot_table.
         const slot_words words = slot_at(index);
         report.slot_generation = generation_of(words.tag);
-        is_alive = may_be_of(handle) && tag % 2 != 0 && words.tag == tag;
+        is_alive = could_live && words.tag == tag;
         report.cancelled = words.tag == tag + 1 && words.location == raw(detail::location::nowhere);
-        report.reserved =
-            may_be_of(handle) && tag % 2 != 0 && words.tag % 2 == 0 && words.location == reservation(tag);
+        report.reserved = could_live && words.tag % 2 == 0 && words.location == reservation(tag);
         if (records_lives()) {
             report.lives_kept = lives_kept();
             const auto tell = [&](const life_record& record) {

@@ -91,9 +91,6 @@ std::string place_in_module(int process, std::uint64_t address);
 /// The processes of the system that may be read, in the order of their numbers.
 std::vector<int> readable_processes();
 
-/// Whether there is a process with this number that has not ended.
-bool is_running(int process) noexcept;
-
 /// The program that a process runs, "game".
 std::string program_name(int process);
 /// The name of a thread of it by the system's number; empty if there is no such thread.

@@ -29,9 +29,6 @@ std::string place_in_module(int, std::uint64_t) {
 std::vector<int> readable_processes() {
     refuse();
 }
-bool is_running(int) noexcept {
-    return false;
-}
 
 std::string program_name(int) {
     refuse();

@@ -222,14 +222,6 @@ std::vector<int> readable_processes() {
     return found;
 }
 
-// One that has ended, and that nobody has waited for, runs nothing.
-bool is_running(int process) noexcept {
-    char where[32];
-    std::snprintf(where, sizeof where, "/proc/%d/exe", process);
-    char file[1];
-    return ::readlink(where, file, sizeof file) >= 0 || errno == EACCES;
-}
-
 std::string program_name(int process) {
     std::error_code error;
     const fs::path program = fs::read_symlink(path_in_proc(process, "exe"), error);

@@ -55,7 +55,8 @@ void pool_watch::look() {
     }
     look_at_all now{.at = inspect_tool::now(), .pools = {}};
     std::vector<service_report> services;
-    std::set<std::size_t> unknown; // programs that could not be looked at
+    std::set<std::size_t> unknown;  // programs that could not be looked at
+    std::size_t ended_programs = 0; // or they have become others, in a process with the same number
     for (std::size_t i = 0; i != programs_.size(); ++i) {
         try {
             look_at(i, now.pools);
@@ -63,11 +64,12 @@ void pool_watch::look() {
         } catch (const process_unreadable&) {
             if (programs_[i].is_there()) { // stopped amid a change, say: the next look may succeed
                 unknown.insert(i);
+            } else {
+                ++ended_programs;
             }
         }
     }
-    // It may also have become another program, with the same number.
-    if (std::ranges::none_of(programs_, &inspected_program::is_there)) {
+    if (ended_programs == programs_.size()) {
         has_ended_ = true;
         return;
     }
