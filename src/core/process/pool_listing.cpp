@@ -26,8 +26,9 @@ class change_of_list {
 public:
     change_of_list() : lock_(this_process.registries_mutex) {
         count();
-        // A reader in another process sees the list change only after the first of these counts.
-        std::atomic_thread_fence(std::memory_order::seq_cst);
+        // A reader in another process sees the list change only after the first count: no load passes a
+        // count before it when both are seq_cst, and nothing after this load passes it.
+        static_cast<void>(this_process.list_changes.load(std::memory_order::seq_cst));
     }
     ~change_of_list() { count(); }
 
@@ -35,8 +36,8 @@ public:
     change_of_list& operator=(const change_of_list&) = delete;
 
 private:
-    // release: and all of the change before the second
-    static void count() noexcept { this_process.list_changes.fetch_add(1, std::memory_order::release); }
+    // seq_cst for the first; and release for the second, which comes after all of the change
+    static void count() noexcept { this_process.list_changes.fetch_add(1, std::memory_order::seq_cst); }
 
     std::scoped_lock<constant_mutex> lock_;
 };

@@ -4,6 +4,8 @@
 #include <tests/support/paths.hpp>
 
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <string>
 
@@ -20,6 +22,24 @@ TEST(orders, have_a_number_and_a_witness_each) {
     for (const auto& [name, witness] : witnesses) {
         EXPECT_NE(witness, "") << name;
     }
+}
+
+// ThreadSanitizer does not model them, and g++ refuses them where it is used.
+TEST(orders, are_of_accesses_and_not_of_fences) {
+    std::string with_fences;
+    for (const char* folder : {"include", "src"}) {
+        for (const auto& each : std::filesystem::recursive_directory_iterator(
+                 support::paths::sources / std::filesystem::path(folder))) {
+            if (each.is_regular_file()) {
+                std::ifstream file(each.path());
+                const std::string text(std::istreambuf_iterator<char>(file), {});
+                if (text.find("atomic_thread_fence") != std::string::npos) {
+                    with_fences += each.path().string() + "\n";
+                }
+            }
+        }
+    }
+    EXPECT_EQ(with_fences, "");
 }
 
 } // namespace

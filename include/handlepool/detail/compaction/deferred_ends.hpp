@@ -11,7 +11,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <utility>
 #include <vector>
 
@@ -36,7 +35,7 @@ class deferred_ends {
     using policy = typename Config::policy;
     using value_type = typename layout::value_type;
     using extractions_type = extractions<policy, value_type, typename parts_type::pointer>;
-    using extraction = typename extractions_type::extraction;
+    using extraction = typename extractions_type::unannounced;
 
 public:
     deferred_ends(parts_type& parts, extractions_type& extractions, sweep<T, Config>& sweep)
@@ -56,7 +55,7 @@ public:
     void extract(std::size_t spawner, value_type handle, Sink sink, caller who) {
         list& to = lists_[spawner];
         make_room(to.extractions);
-        std::unique_ptr<extraction> made = extractions_type::make(handle, std::move(sink));
+        extraction made = extractions_type::make(handle, std::move(sink));
         add(to, 0, who);
         to.extractions.push_back(std::move(made));
     }
@@ -97,7 +96,7 @@ private:
     struct alignas(cache_line) list {
         std::vector<value_type> ended; // zero for the next of the extractions
         std::vector<caller> callers;   // of each of them, if lives are recorded
-        std::vector<std::unique_ptr<extraction>> extractions;
+        std::vector<extraction> extractions;
         std::vector<revoked_one> revoked;
         typename policy::template atomic<std::size_t> pending{0};
 
@@ -161,7 +160,7 @@ private:
         }
         return true;
     }
-    bool extract_now(std::unique_ptr<extraction> taken, caller who) noexcept {
+    bool extract_now(extraction taken, caller who) noexcept {
         const value_type handle = handle_now(taken->handle());
         return extractions_.take(parts_.table, std::move(taken), handle,
                                  [&] { parts_.note_end(handle, life_event::extracted, who); });

@@ -3,7 +3,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <memory>
 #include <utility>
 
 namespace handlepool::detail {
@@ -53,6 +52,24 @@ public:
         typename Policy::template plain<extraction*> next_{nullptr};
     };
 
+    /// The owner of an extraction that no list has yet: a std::unique_ptr, without <memory>.
+    class unannounced {
+    public:
+        explicit unannounced(extraction* made) noexcept : made_(made) {}
+        unannounced(unannounced&& other) noexcept : made_(other.release()) {}
+        unannounced& operator=(unannounced&& other) noexcept {
+            std::swap(made_, other.made_);
+            return *this;
+        }
+        ~unannounced() { delete made_; }
+
+        const extraction* operator->() const noexcept { return made_; }
+        extraction* release() noexcept { return std::exchange(made_, nullptr); }
+
+    private:
+        extraction* made_;
+    };
+
     extractions() = default;
     ~extractions() {
         delete_all(unresolved_);
@@ -72,13 +89,13 @@ public:
 
     /// An extraction that take() begins. Throws std::bad_alloc, and what moving the sink throws.
     template <class Sink>
-    static std::unique_ptr<extraction> make(Value handle, Sink sink) {
-        return std::make_unique<extraction_to<Sink>>(handle, std::move(sink));
+    static unannounced make(Value handle, Sink sink) {
+        return unannounced(new extraction_to<Sink>(handle, std::move(sink)));
     }
     /// Like extract(), with one that make() has returned, for the handle that the object has now; it need not
     /// be alive. Lock-free.
     template <class Table, class Killed>
-    bool take(Table& table, std::unique_ptr<extraction> made, Value handle, Killed note_killed) noexcept {
+    bool take(Table& table, unannounced made, Value handle, Killed note_killed) noexcept {
         extraction& mine = *made.release(); // the list's
         mine.handle_ = handle;
         announce(mine);

@@ -8,7 +8,6 @@
 #include <handlepool/detail/slots/index_allocator.hpp>
 #include <handlepool/memory_use.hpp>
 
-#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -48,7 +47,9 @@ public:
     std::uint32_t wanted_beside_one() const noexcept { return beside_one_; }
     /// Makes it hold these, which left() gave.
     void restore(std::span<const std::uint32_t> left, std::uint32_t beside_one) noexcept {
-        std::copy(left.begin(), left.end(), groups_);
+        for (std::size_t i = 0; i != left.size(); ++i) {
+            groups_[i] = left[i];
+        }
         next_ = 0;
         end_ = static_cast<std::uint32_t>(left.size());
         beside_one_ = beside_one;

@@ -6,7 +6,6 @@
 
 #include <cstddef>
 #include <iterator>
-#include <ranges>
 
 namespace handlepool::detail {
 

@@ -4,10 +4,10 @@
 #include <handlepool/detail/base/index_types.hpp>
 #include <handlepool/detail/base/least.hpp>
 
-#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 
 namespace handlepool::detail {
@@ -51,7 +51,7 @@ public:
         std::uint32_t* const first = slots_ + Policy::claim_size - wanted;
         const std::size_t claimed = claim(first, wanted);
         if (claimed != wanted) {
-            std::copy_backward(first, first + claimed, slots_ + Policy::claim_size);
+            std::memmove(slots_ + Policy::claim_size - claimed, first, claimed * sizeof(*first));
         }
         set_left(claimed);
         return claimed == 0 ? slot_index::none : slot_index{slots_[Policy::claim_size - claimed]};
@@ -70,7 +70,10 @@ public:
     }
     /// Makes it hold these, which unused() gave.
     void restore(std::span<const std::uint32_t> unused) noexcept {
-        std::copy(unused.begin(), unused.end(), slots_ + Policy::claim_size - unused.size());
+        std::uint32_t* next = slots_ + Policy::claim_size - unused.size();
+        for (const std::uint32_t slot : unused) {
+            *next++ = slot;
+        }
         left_.store(static_cast<std::uint32_t>(unused.size()), std::memory_order::relaxed);
     }
 
