@@ -9,7 +9,6 @@
 #include <handlepool/detail/exclusive/exclusive_store.hpp>
 #include <handlepool/detail/objects/object_addresses.hpp>
 #include <handlepool/detail/parts/emplace_transaction.hpp>
-#include <handlepool/detail/parts/taken_slot.hpp>
 #include <handlepool/detail/pool/pool_impl.hpp>
 #include <handlepool/detail/slots/slot_lookup.hpp>
 #include <handlepool/executor.hpp>

@@ -5,7 +5,7 @@
 #include <handlepool/detail/base/index_types.hpp>
 #include <handlepool/detail/exclusive/exclusive_session.hpp>
 #include <handlepool/detail/exclusive/exclusive_store.hpp>
-#include <handlepool/detail/parts/taken_slot.hpp>
+#include <handlepool/detail/parts/emplace_transaction.hpp>
 
 #include <cstddef>
 #include <cstdint>

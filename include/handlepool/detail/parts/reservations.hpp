@@ -2,7 +2,7 @@
 #pragma once
 
 #include <handlepool/detail/base/index_types.hpp>
-#include <handlepool/detail/parts/newborn_place.hpp>
+#include <handlepool/detail/parts/emplace_transaction.hpp>
 #include <handlepool/detail/parts/pool_state.hpp>
 #include <handlepool/detail/parts/shard.hpp>
 #include <handlepool/handle.hpp>
