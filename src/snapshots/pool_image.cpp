@@ -222,7 +222,7 @@ private:
             now().occupied[next.position / 64] |= mask_of(next.position);
             ++numbers.objects;
         }
-        numbers.retired -= at(slot).role == slot_role::retired ? 1 : 0;
+        numbers.retired -= at(slot).role == slot_role::retired ? 1U : 0U;
         at(slot) = next;
     }
 

@@ -191,7 +191,7 @@ std::size_t remove_saved_before(const std::filesystem::path& folder, std::uint64
     });
     std::size_t removed = 0;
     for (const std::filesystem::path& each : before) {
-        removed += std::filesystem::remove(each, error) ? 1 : 0;
+        removed += std::filesystem::remove(each, error) ? 1U : 0U;
         throw_file_error(error, each);
     }
     return removed;
