@@ -33,6 +33,7 @@ everything=(
     -Wno-shadow-uncaptured-local     # [hook = std::move(hook)]: there is one hook, which goes on under its name
     -Wno-unsafe-buffer-usage         # no array without pointers
     -Wno-weak-vtables                # of the errors, which are classes of a line in a header
+    -Wno-switch-default -Wno-switch-enum # a switch over an enumeration has a default just where some values are alike
     -Wno-format-nonliteral           # one function of error.cpp prints its callers' literals
     -Wno-cast-function-type-strict   # functions of C are passed on as noexcept, which C can't say
     -Wno-disabled-macro-expansion -Wno-used-but-marked-unused # the functions of xxHash, which one source uses

@@ -68,8 +68,10 @@ HANDLEPOOL_EXPORT site_namer name_sites_by(site_namer namer) noexcept;
 /// An inner one stands before an outer one.
 class HANDLEPOOL_EXPORT scoped_site {
 public:
+#ifdef __cpp_lib_source_location // clang 14 has none
     /// The place in C++. Throws std::bad_alloc.
     explicit scoped_site(const std::source_location& where = std::source_location::current());
+#endif
     /// A place by its own name; see call_site::named().
     explicit scoped_site(std::string_view name) noexcept;
     /// A place that is known already; if none is, this changes nothing. Some nanoseconds.

@@ -245,15 +245,15 @@ void journal_scan::look_for_whole_entries(std::uint64_t end) {
     const auto mark = std::as_bytes(std::span(entry_mark));
     for (std::uint64_t at = offset_; at < end && end - at >= least_entry_bytes;) {
         const auto window = bytes(at, static_cast<std::size_t>((std::min)(end - at, read_ahead)));
-        const auto found = std::ranges::search(window, mark);
-        if (found.empty()) {
+        const auto found = std::search(window.begin(), window.end(), mark.begin(), mark.end());
+        if (found == window.end()) {
             if (window.size() < read_ahead) {
                 return;
             }
             at += window.size() - mark.size() + 1;
             continue;
         }
-        at += static_cast<std::uint64_t>(found.begin() - window.begin());
+        at += static_cast<std::uint64_t>(found - window.begin());
         const auto size = size_of_whole_entry(at, end);
         if (!size) {
             ++at;

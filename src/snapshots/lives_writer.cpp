@@ -109,11 +109,11 @@ void lives_writer::commit(std::uint32_t frame) noexcept {
 const lives_writer::named_caller& lives_writer::known(caller who) {
     const auto [found, is_new] = callers_.try_emplace(static_cast<std::uint64_t>(who));
     if (is_new && who != caller::unknown) {
-        const auto thrown = capture_exception([&] {
+        const auto thrown = capture_exception([&, &named = found->second] {
             const recorded_event told = recorded({.who = who}, 0);
-            found->second = {.thread = position_of(told.thread),
-                             .task = position_of(told.task),
-                             .site = position_of(name_of_site(told.site, namer_))};
+            named = {.thread = position_of(told.thread),
+                     .task = position_of(told.task),
+                     .site = position_of(name_of_site(told.site, namer_))};
         });
         if (thrown) {
             callers_.erase(found);

@@ -73,6 +73,7 @@ std::vector<std::uint64_t> frames_in(const std::filesystem::path& folder, std::s
 }
 
 /// Why the bytes are no snapshot; nothing if they are one.
+#ifdef __cpp_exceptions
 std::string problem_of(std::span<const std::byte> bytes, const std::filesystem::path& file) {
     try {
         detail::snapshot_blocks(bytes, file.string());
@@ -81,6 +82,13 @@ std::string problem_of(std::span<const std::byte> bytes, const std::filesystem::
     }
     return "";
 }
+#else
+// If they are none, this ends the program.
+std::string problem_of(std::span<const std::byte> bytes, const std::filesystem::path& file) {
+    detail::snapshot_blocks(bytes, file.string());
+    return "";
+}
+#endif
 
 /// Reads the journals that go on from each other.
 void find_journals(const std::filesystem::path& folder, saved_world& found) {

@@ -46,6 +46,9 @@ struct alignas(64) process_description {
     const listed_depot* actors = nullptr;
 };
 
+/// Of this process. Modules that share their symbols share this one.
+extern process_description described_process;
+
 // Whoever changes these raises the version.
 static_assert(sizeof(process_description) == 128 && sizeof(living_pool) == 592 &&
               sizeof(living_service) == 136 && sizeof(listed_depot) == 16 && sizeof(described_column) == 40);

@@ -22,24 +22,6 @@ std::string name_of_code(std::uintptr_t address, site_namer namer) {
     return name.empty() ? detail::name_by_tables(address) : name;
 }
 
-/// Of a long name of a function the end is left, so that there is room for the place.
-std::string name_of(const std::source_location& where) {
-    const std::string_view path = where.file_name();
-    std::string at(path.substr(path.find_last_of("/\\") + 1));
-    at.append(":").append(std::to_string(where.line()));
-    const std::string_view function = where.function_name();
-    if (function.empty()) {
-        return at;
-    }
-    std::string name = detail::short_function_name(function);
-    constexpr std::string_view cut = "...";
-    const std::size_t room = detail::most_place_bytes - std::min(detail::most_place_bytes, at.size() + 4);
-    if (name.size() > room && room > cut.size()) {
-        name.replace(0, name.size() - (room - cut.size()), cut);
-    }
-    return name.append(" at ").append(at);
-}
-
 } // namespace
 
 std::string name_by_tables(std::uintptr_t address) {
@@ -82,7 +64,28 @@ std::string call_site::name() const {
     return detail::name_of_site(*this, nullptr);
 }
 
+#ifdef __cpp_lib_source_location
+/// Of a long name of a function the end is left, so that there is room for the place.
+static std::string name_of(const std::source_location& where) {
+    const std::string_view path = where.file_name();
+    std::string at(path.substr(path.find_last_of("/\\") + 1));
+    at.append(":").append(std::to_string(where.line()));
+    const std::string_view function = where.function_name();
+    if (function.empty()) {
+        return at;
+    }
+    std::string name = detail::short_function_name(function);
+    constexpr std::string_view cut = "...";
+    const std::size_t room = detail::most_place_bytes - std::min(detail::most_place_bytes, at.size() + 4);
+    if (name.size() > room && room > cut.size()) {
+        name.replace(0, name.size() - (room - cut.size()), cut);
+    }
+    return name.append(" at ").append(at);
+}
+
 scoped_site::scoped_site(const std::source_location& where) : scoped_site(name_of(where)) {}
+#endif
+
 scoped_site::scoped_site(std::string_view name) noexcept : scoped_site(call_site::named(name)) {}
 scoped_site::scoped_site(call_site where) noexcept : scope_(where.value()) {}
 
