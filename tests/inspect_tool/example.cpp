@@ -49,6 +49,15 @@ void serve(handlepool::service& all) {
     pause();
 }
 
+/// Never returns. Tells the handle that is kept and the one that is lost.
+void draw(const stations& all, handlepool::handle<station> kept, handlepool::handle<station> lost) {
+    const auto guard = all.access();
+    std::printf("%#llx %#llx\n", static_cast<unsigned long long>(kept.value()),
+                static_cast<unsigned long long>(lost.value()));
+    std::fflush(stdout);
+    pause();
+}
+
 struct rock {
     int size = 0;
 };
@@ -103,11 +112,7 @@ int main(int count, char** arguments) {
     }
     std::jthread renderer([&] {
         pthread_setname_np(pthread_self(), "render");
-        const auto guard = stations.access();
-        std::printf("%#llx %#llx\n", static_cast<unsigned long long>(kept.value()),
-                    static_cast<unsigned long long>(lost.value()));
-        std::fflush(stdout);
-        pause();
+        game::draw(stations, kept, lost);
     });
     if (count == 2 && std::strcmp(arguments[1], "busy") == 0) {
         std::jthread compactor([&] {

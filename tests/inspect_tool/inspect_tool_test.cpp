@@ -109,7 +109,7 @@ TEST_F(inspect_tool, finds_a_leak_and_a_guard) {
                      "the service - - - - - - - - - - - guarded service\n"
                      "the service: thread \"network\" holds 1 guard for # ms, made in game::serve\\(.*\\) at "
                      "example.cpp:[0-9]+\n"
-                     "stations: thread \"render\" holds 1 guard for # ms, made in .*operator\\(\\)\\(\\) at "
+                     "stations: thread \"render\" holds 1 guard for # ms, made in game::draw\\(.*\\) at "
                      "example.cpp:[0-9]+\n"
                      "\n"
                      "Ages in frames: the youngest 2, a quarter up to 3, half up to 4, three quarters up to "

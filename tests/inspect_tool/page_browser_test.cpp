@@ -147,7 +147,7 @@ TEST_P(page_in_browser, says_what_stands_out) {
     wait_for_text("#notices", "rocks: .* more each second");
     wait_for_text("#notices", "stations: a compaction by thread “frames” has waited .* for guards: thread "
                               "“render” has held a guard for .*, "
-                              "made in main.*example.cpp");
+                              "made in game::draw.*example.cpp");
     // The notice leads to where they are created.
     page.value_of("[...document.querySelectorAll('#notices button')].find(button => "
                   "/^rocks/.test(button.textContent)).id = "
