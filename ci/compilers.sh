@@ -3,7 +3,7 @@
 # usage: ci/compilers.sh [NAME]
 #
 # Compiles the library with each compiler, standard library, language version and mode that it is made for, without a
-# warning, and runs small programs on each; compiles each header alone; and sees what must be refused refused. Some three
+# warning, and runs small programs on each; compiles each header alone; and sees what must be refused refused. Some 18
 # minutes of processor time.
 #
 #   NAME  only the configurations whose name contains it

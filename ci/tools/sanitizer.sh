@@ -33,8 +33,9 @@ sanitized_tests() {
     if [[ ${#programs[@]} -ne 0 ]]; then
         tests+=(--tests-regex "^($(IFS='|' && echo "${programs[*]}"))\.[1-9]")
     fi
-    GTEST_FILTER=-$tests_of_whole_scenarios \
-        ctest --test-dir "$build" --output-on-failure --no-tests=error --parallel "$(nproc)" "${tests[@]}"
+    [[ ${programs[*]} == handlepool-stress ]] || # which has no tests
+        GTEST_FILTER=-$tests_of_whole_scenarios \
+            ctest --test-dir "$build" --output-on-failure --no-tests=error --parallel "$(nproc)" "${tests[@]}"
 
     [[ ${#programs[@]} -eq 0 || " ${programs[*]} " == *" handlepool-stress "* ]] || return 0
     # The bound is for bugs that show as a wait without end.
