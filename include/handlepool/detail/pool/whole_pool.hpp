@@ -50,7 +50,7 @@ public:
     using shard_type = shard<policy>;
 
     /// An empty pool; debuggers find it as `core`. Throws as the pools' constructors say.
-    whole_pool(const pool_impl<T, Config>& core, const pool_options& options, const object_type<T>& type)
+    whole_pool(pool_impl<T, Config>& core, const pool_options& options, const object_type<T>& type)
         : whole_pool(core, options, plan_geometry(options, limits_of_options), type, memory_plan()) {}
 
     /// Destroys all objects, which may still use the pool.
@@ -203,7 +203,7 @@ private:
     static constexpr std::uint32_t in_use_mark = 0x6c6f6f70;
     static constexpr std::uint32_t nobody = 0xffff'ffff;
 
-    whole_pool(const pool_impl<T, Config>& core, const pool_options& options, const pool_geometry& geometry,
+    whole_pool(pool_impl<T, Config>& core, const pool_options& options, const pool_geometry& geometry,
                const object_type<T>& type, memory_plan&& plan)
         : name(options.name),
           id(pool_ids_of_layout(layout::index_bits, layout::generation_bits, layout::pool_id_bits),
