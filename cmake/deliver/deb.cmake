@@ -85,8 +85,9 @@ handlepool_describe(handlepool_tools handlepool-tools devel
     "stress harness of a concurrent handle pool for C++20"
     "This package has handlepool-stress, which puts the pool under load and checks"
     "every answer, records the allocations of programs, and replays them on the"
-    "pool; handlepool-journal, which lists, verifies, cuts off, replays and compares journals;"
-    "and handlepool-inspect, which shows the pools of running programs.")
+    "pool. It also has handlepool-journal, which lists, verifies, cuts off, replays"
+    "and compares journals, and handlepool-inspect, which shows the pools of"
+    "running programs.")
 set(CPACK_DEBIAN_HANDLEPOOL_DEV_PACKAGE_RECOMMENDS ${handlepool_recommended})
 set(CPACK_DEBIAN_HANDLEPOOL_RUNTIME_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_HANDLEPOOL_RUNTIME_PACKAGE_CONTROL_EXTRA ${PROJECT_SOURCE_DIR}/packaging/debian/triggers)
