@@ -22,8 +22,9 @@ read_arguments "$@"
 
 ci/tools/install.sh "$compiler" chromium
 ci/tools/onetbb_tsan.sh "$compiler"
-# Without a second of sleep at the end of each process. And g++'s runtime takes the thread-local memory of a library that was loaded
-# later, as that which names places is, to be hundreds of tebibytes.
-export TSAN_OPTIONS=atexit_sleep_ms=0:intercept_tls_get_addr=0
+export TSAN_OPTIONS=atexit_sleep_ms=0 # saves a second a process
+# g++'s runtime takes the thread-local memory of a library that was loaded later, as that which names places is, to be hundreds of
+# tebibytes.
+[[ $compiler == clang* ]] || TSAN_OPTIONS+=:intercept_tls_get_addr=0
 scenario_options=(--alive 5000)
 sanitized_tests tsan -D TBB_DIR="$PWD/build/onetbb-tsan-$compiler/lib/cmake/TBB"

@@ -10,6 +10,7 @@ if(HANDLEPOOL_SANITIZE)
     add_compile_options(-fsanitize=${HANDLEPOOL_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
     add_link_options(-fsanitize=${HANDLEPOOL_SANITIZE})
 endif()
+
 # For what uses Asio: g++ warns of fences, which ThreadSanitizer can't see; Asio's locks order the same, and Boost's own counters.
 function(leave_out_fences_of_asio target)
     if(HANDLEPOOL_SANITIZE MATCHES "thread")

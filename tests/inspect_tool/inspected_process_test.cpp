@@ -265,6 +265,18 @@ TEST(inspected_process, says_of_a_handle_whose_pool_ends_nothing_or_what_is_so) 
     EXPECT_GT(told, 0);
 }
 
+// What is read in the place of a pool that has ended is another one's.
+TEST(inspected_process, says_nothing_of_a_handle_whose_pool_was_made_anew) {
+    const pool_options options{.name = "one", .capacity = 1000};
+    std::optional<pool<int>> one(options);
+    const std::uint64_t handle = one->emplace(1).value();
+    const auto program = inspected_program::in_process(getpid()).at(0);
+    const detail::living_pool listed = program.pools().at(0);
+    EXPECT_TRUE(told_of_handle(program, listed, "one", handle, true));
+    one.emplace(options).emplace(2);
+    EXPECT_FALSE(told_of_handle(program, listed, "one", handle, true));
+}
+
 // An object that is erased while it is looked at is not said to be younger than its handle.
 TEST(inspected_process, says_what_a_handle_is_at_one_moment) {
     pool<ship> ships({.name = "ships", .capacity = 100, .reuse_delay = 0});

@@ -218,7 +218,7 @@ TEST_P(page_in_browser, draws_the_store) {
     // cells, which they are when there are many, only this pixel lies within the frame.
     page.wait_for(
         "[...document.querySelector('canvas').getContext('2d').getImageData(1, 1, 1, 1).data].join() "
-        "=== '224,130,20,255'");
+        "=== '224,130,20,255' && document.querySelector('#cell').textContent");
     page.value_of("document.querySelector('canvas').focus()");
     page.press("ArrowRight");
     wait_for_text("#cell", "^Cell 1: ");

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
+#include <support/files/read_file.hpp>
 #include <tests/model/order_list.hpp>
 #include <tests/support/paths.hpp>
 
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <string>
 
@@ -30,12 +29,9 @@ TEST(orders, are_of_accesses_and_not_of_fences) {
     for (const char* folder : {"include", "src"}) {
         for (const auto& each : std::filesystem::recursive_directory_iterator(
                  support::paths::sources / std::filesystem::path(folder))) {
-            if (each.is_regular_file()) {
-                std::ifstream file(each.path());
-                const std::string text(std::istreambuf_iterator<char>(file), {});
-                if (text.find("atomic_thread_fence") != std::string::npos) {
-                    with_fences += each.path().string() + "\n";
-                }
+            if (each.is_regular_file() &&
+                support::read_file(each.path().string()).find("atomic_thread_fence") != std::string::npos) {
+                with_fences += each.path().string() + "\n";
             }
         }
     }
