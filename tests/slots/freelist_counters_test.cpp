@@ -7,15 +7,12 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <vector>
 
 namespace handlepool::test {
 namespace {
 
 using namespace detail;
-
-constexpr std::size_t no_end = std::numeric_limits<std::size_t>::max();
 
 using indices = std::vector<std::uint32_t>;
 
@@ -123,15 +120,6 @@ TEST(freelist_counters_test, start_anywhere) {
     EXPECT_EQ(list.claim(5, 10).size(), 2U);
     EXPECT_EQ(list.counters.claimed(), late + 2);
     EXPECT_EQ(list.claim(5, 100), (indices{7, 8, 9}));
-}
-
-TEST(reuse_distance_test, keeps_the_smallest) {
-    reuse_distance<default_policy> distance;
-    EXPECT_EQ(distance.get(), no_end);
-    for (const std::size_t next : {7U, 9U, 3U, 3U, 5U}) {
-        distance.observe(next);
-    }
-    EXPECT_EQ(distance.get(), 3U);
 }
 
 } // namespace
