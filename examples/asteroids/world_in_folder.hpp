@@ -81,9 +81,8 @@ public:
             return false;
         }
         require_same_rules(*saved);
-        if (!saved->journals.empty()) { // from here on nobody else goes on with it
-            journal_ = handlepool::open_last_journal(*saved, journaling);
-        }
+        // From here on nobody else goes on with it.
+        journal_ = handlepool::open_last_journal(*saved, rules_.world, journaling);
         handlepool::replay past(saved->snapshot, saved->frame);
         for (const std::filesystem::path& file : saved->journals) {
             handlepool::journal_reader frames(file);
@@ -209,13 +208,6 @@ private:
                 fmt::format("--world: {} has a world of {} entities with seed {}, and can't go on with {} "
                             "entities and seed {}",
                             folder_.string(), rules_.entities, rules_.seed, space_.entities, space_.seed));
-        }
-        for (const std::filesystem::path& file : saved.journals) {
-            if (handlepool::journal_reader(file).origin().world != rules_.world) {
-                throw std::runtime_error(
-                    fmt::format("--world: {} is the journal of another world than the snapshots beside it",
-                                file.string()));
-            }
         }
     }
 

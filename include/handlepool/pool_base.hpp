@@ -167,7 +167,7 @@ public:
     const_pointer find(handle_type handle) const noexcept { return core().find(handle.value()); }
 
     /// The handle's object.
-    /// Progress: wait-free, constant.
+    /// Progress: wait-free, constant; to refuse one takes what describe() takes.
     /// Throws stale_handle, which prints the handle's parts and the reason why it was refused; std::bad_alloc
     /// when there is no memory for that text.
     reference at(handle_type handle) { return access_type::refer(core().at(handle.value())); }
@@ -249,7 +249,8 @@ public:
     /// Describes a handle: "ships #1021 generation 7: erased 3 frames ago". The number of frames is known
     /// only with the option `remember_frames`.
     /// Progress: lock-free, constant; linear in the removals that have waited at one time like life_of().
-    /// Throws std::bad_alloc.
+    /// With the option `record_lives` it names places, as call_site::name() does, which takes a lock. Throws
+    /// std::bad_alloc.
     std::string describe(handle_type handle) const { return core().describe(handle.value()); }
 
     /// Returns who began and ended the handle's life, when and from where, as far as that is known: only with

@@ -12,6 +12,7 @@
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <optional>
 #include <span>
@@ -91,10 +92,10 @@ std::string problem_of(std::span<const std::byte> bytes, const std::filesystem::
 #endif
 
 /// Reads the journals that go on from each other.
-void find_journals(const std::filesystem::path& folder, saved_world& found) {
+void find_journals(saved_world& found) {
     std::optional<std::uint64_t> world;
     for (;;) {
-        const std::filesystem::path file = journal_file_of(folder, found.last_frame);
+        const std::filesystem::path file = journal_file_of(found.folder, found.last_frame);
         if (!std::filesystem::exists(file)) {
             break;
         }
@@ -121,14 +122,35 @@ void find_journals(const std::filesystem::path& folder, saved_world& found) {
             break;
         }
     }
-    for (const std::uint64_t frame : frames_in(folder, journal_ending)) {
+    for (const std::uint64_t frame : frames_in(found.folder, journal_ending)) {
         if (frame > found.last_frame) {
             found.passed_over.push_back("journal '" +
-                                        detail::printable(journal_file_of(folder, frame).string()) +
+                                        detail::printable(journal_file_of(found.folder, frame).string()) +
                                         "': it goes on from frame " + std::to_string(frame) + ", and frame " +
                                         std::to_string(found.last_frame) + " is the last one before it");
         }
     }
+}
+
+/// The newest world of these snapshots.
+std::optional<saved_world> world_from(const std::filesystem::path& folder,
+                                      const std::vector<std::uint64_t>& frames) {
+    saved_world found{.folder = folder};
+    for (const std::uint64_t frame : frames) {
+        const std::filesystem::path file = snapshot_file_of(folder, frame);
+        found.snapshot = read_snapshot_file(file);
+        if (std::string problem = problem_of(found.snapshot, file); !problem.empty()) {
+            found.passed_over.push_back(std::move(problem));
+            continue;
+        }
+        found.frame = found.last_frame = frame;
+        find_journals(found);
+        return found;
+    }
+    if (!frames.empty()) {
+        detail::throw_exception(invalid_snapshot(found.passed_over.front()));
+    }
+    return std::nullopt;
 }
 
 } // namespace
@@ -148,39 +170,47 @@ std::vector<std::uint64_t> saved_frames(const std::filesystem::path& folder) {
 }
 
 std::optional<saved_world> find_saved_world(const std::filesystem::path& folder) {
-    const std::vector<std::uint64_t> frames = frames_in(folder, snapshot_ending);
-    saved_world found;
-    for (const std::uint64_t frame : frames) {
-        const std::filesystem::path file = snapshot_file_of(folder, frame);
-        found.snapshot = read_snapshot_file(file);
-        if (std::string problem = problem_of(found.snapshot, file); !problem.empty()) {
-            found.passed_over.push_back(std::move(problem));
-            continue;
+    for (;;) {
+        const std::vector<std::uint64_t> frames = frames_in(folder, snapshot_ending);
+        std::optional<saved_world> found;
+        const std::exception_ptr error =
+            detail::capture_exception([&] { found = world_from(folder, frames); });
+        // A process that has gone on may have removed some of it meanwhile, the snapshots first: then what
+        // was read is no world, or an older one.
+        if (std::ranges::includes(frames_in(folder, snapshot_ending), frames, std::ranges::greater())) {
+            if (error) {
+                std::rethrow_exception(error);
+            }
+            return found;
         }
-        found.frame = found.last_frame = frame;
-        find_journals(folder, found);
-        return found;
     }
-    if (!frames.empty()) {
-        detail::throw_exception(invalid_snapshot(found.passed_over.front()));
-    }
-    return std::nullopt;
 }
 
-journal_writer open_last_journal(const saved_world& found, const journal_options& options) {
-    if (found.journals.empty()) {
+journal_writer open_last_journal(const saved_world& found, std::uint64_t world,
+                                 const journal_options& options) {
+    const bool is_new = found.journals.empty();
+    const std::filesystem::path file =
+        is_new ? journal_file_of(found.folder, found.last_frame) : found.journals.back();
+    std::optional<journal_writer> journal =
+        is_new ? journal_writer::create(file, {.world = world, .frame = found.last_frame}, options)
+               : journal_writer::open(file, options);
+    if (journal->origin().world != world) {
         detail::throw_exception(std::invalid_argument(
-            "open_last_journal: there is no journal that goes on from frame " + std::to_string(found.frame)));
+            "open_last_journal: '" + detail::printable(file.string()) + "' is of world " +
+            std::to_string(journal->origin().world) + ", and not of world " + std::to_string(world)));
     }
-    const std::filesystem::path& file = found.journals.back();
-    journal_writer journal = journal_writer::open(file, options);
-    // Who has ended this one has made the next one before.
-    const bool has_ended = journal.frame() != journal.origin().frame &&
-                           std::filesystem::exists(journal_file_of(file.parent_path(), journal.frame()));
-    if (has_ended || journal.frame() != found.last_frame) {
+    // Who has ended this one has made the next one before, and removes the snapshot before the journal.
+    const bool has_ended = (journal->frame() != journal->origin().frame &&
+                            std::filesystem::exists(journal_file_of(found.folder, journal->frame()))) ||
+                           !std::filesystem::exists(snapshot_file_of(found.folder, found.frame));
+    if (has_ended || journal->frame() != found.last_frame) {
+        journal.reset();
+        if (is_new) {
+            std::filesystem::remove(file);
+        }
         throw_file_error(std::make_error_code(std::errc::device_or_resource_busy), file);
     }
-    return journal;
+    return *std::move(journal);
 }
 
 std::size_t remove_saved_before(const std::filesystem::path& folder, std::uint64_t frame) {
@@ -197,6 +227,8 @@ std::size_t remove_saved_before(const std::filesystem::path& folder, std::uint64
             before.push_back(file);
         }
     });
+    // The snapshots first: while one is there, so are its journals. See find_saved_world().
+    std::ranges::partition(before, [](const auto& file) { return file.extension() == snapshot_ending; });
     std::size_t removed = 0;
     for (const std::filesystem::path& each : before) {
         removed += std::filesystem::remove(each, error) ? 1U : 0U;

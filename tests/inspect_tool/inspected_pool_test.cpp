@@ -21,11 +21,14 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <random>
+#include <stdexcept>
 #include <stop_token>
 #include <string>
 #include <thread>
@@ -224,6 +227,26 @@ TEST(inspected_pool, copies_rows_column_by_column) {
         EXPECT_TRUE(copy->is_dense);
     }
     EXPECT_FALSE(seen.copy(all[0].value()));
+}
+
+// A batch that fails gives back slots that nobody has ever touched.
+TEST(inspected_pool, finds_an_object_behind_many_slots_that_were_not_used) {
+    constexpr std::size_t batch = 90'000;
+    const inspected_program program = this_program();
+    pool<ship> ships({.name = "ships", .capacity = 100'000});
+    handle<ship> behind;
+    std::vector<handle<ship>> made;
+    EXPECT_THROW(ships.emplace_n(batch, std::back_inserter(made),
+                                 [&](std::size_t) -> ship {
+                                     std::jthread([&] { behind = ships.emplace(); }).join();
+                                     throw std::runtime_error("no ship");
+                                 }),
+                 std::runtime_error);
+    ASSERT_GE(behind.index(), batch);
+    const inspected_pool seen = pool_named(program, "ships");
+    std::vector<std::uint64_t> alive;
+    seen.for_each_living([&alive](const living_object& one) { alive.push_back(one.handle); });
+    EXPECT_THAT(alive, ElementsAre(behind.value()));
 }
 
 TEST(inspected_pool, knows_objects_made_under_exclusive_access) {

@@ -13,14 +13,21 @@
 #include <tests/support/scratch_directory.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <ios>
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <system_error>
+#include <thread>
 #include <vector>
+
+#if !defined(_WIN32)
+#include <sys/stat.h>
+#endif
 
 namespace handlepool::test {
 namespace {
@@ -102,18 +109,68 @@ TEST_F(saved_worlds, go_on_with_their_last_journal) {
     write_journal(0, 7);
     const auto found = find_saved_world(folder);
     ASSERT_TRUE(found);
-    EXPECT_EQ(open_last_journal(*found).frame(), 7U);
+    EXPECT_EQ(open_last_journal(*found, 1).frame(), 7U);
     write_snapshot(7);
     write_journal(7, 7);
     const auto next = find_saved_world(folder);
     ASSERT_TRUE(next);
     journal_writer journal =
-        open_last_journal(*next, {.sync_every = 0}); // though it ends with its name's frame
+        open_last_journal(*next, 1, {.sync_every = 0}); // though it ends with its name's frame
     journal.append(8, {});
     EXPECT_EQ(journal.synced_frame(), 7U);
-    EXPECT_EQ(message_of<std::invalid_argument>([] { open_last_journal({.frame = 5}); }),
-              "open_last_journal: there is no journal that goes on from frame 5");
+    EXPECT_EQ(message_of<std::invalid_argument>([&] { open_last_journal(*found, 2); }),
+              "open_last_journal: '" + journal_file_of(folder, 0).string() +
+                  "' is of world 1, and not of world 2");
 }
+
+TEST_F(saved_worlds, go_on_with_a_first_journal) {
+    write_snapshot(3);
+    const auto found = find_saved_world(folder);
+    ASSERT_TRUE(found);
+    journal_writer journal = open_last_journal(*found, 7, {.sync_every = 0});
+    EXPECT_EQ(journal.origin(), (journal_origin{.world = 7, .frame = 3}));
+    journal.append(4, {});
+    EXPECT_EQ(journal.synced_frame(), 3U);
+    EXPECT_EQ(find_saved_world(folder)->journals, journals({3}));
+    EXPECT_EQ(find_saved_world(folder)->last_frame, 4U);
+    EXPECT_EQ(message_of<std::system_error>([&] { open_last_journal(*found, 7); }),
+              journal_file_of(folder, 3).string() + ": File exists");
+}
+
+TEST_F(saved_worlds, do_not_go_on_from_a_snapshot_that_another_process_has_left_behind) {
+    write_snapshot(3);
+    const auto found = find_saved_world(folder);
+    ASSERT_TRUE(found);
+    write_journal(3, 5);
+    write_journal(5, 6);
+    write_snapshot(5);
+    EXPECT_EQ(remove_saved_before(folder, 5), 2U);
+    EXPECT_EQ(message_of<std::system_error>([&] { open_last_journal(*found, 1); }),
+              journal_file_of(folder, 3).string() + ": Device or resource busy");
+    EXPECT_FALSE(std::filesystem::exists(journal_file_of(folder, 3)));
+    EXPECT_EQ(find_saved_world(folder)->passed_over, std::vector<std::string>());
+}
+
+#if !defined(_WIN32)
+TEST_F(saved_worlds, are_looked_for_again_if_they_are_removed_meanwhile) {
+    const std::filesystem::path slow = snapshot_file_of(folder, 100);
+    ASSERT_EQ(mkfifo(slow.c_str(), 0600), 0);
+    const std::jthread other([&] { // has gone on before the snapshot was read
+        std::ofstream out(slow, std::ios::binary);
+        write_journal(102, 103);
+        write_snapshot(102);
+        remove_saved_before(folder, 102);
+        const std::vector<std::byte> bytes = two_blocks();
+        out.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+    });
+    const std::optional<saved_world> found = find_saved_world(folder);
+    ASSERT_TRUE(found);
+    EXPECT_EQ(found->frame, 102U);
+    EXPECT_EQ(found->last_frame, 103U);
+    EXPECT_EQ(found->journals, journals({102}));
+    EXPECT_EQ(found->passed_over, std::vector<std::string>());
+}
+#endif
 
 TEST_F(saved_worlds, go_on_with_one_process_alone) {
     write_snapshot(0);
@@ -121,20 +178,20 @@ TEST_F(saved_worlds, go_on_with_one_process_alone) {
     const std::optional<saved_world> found = find_saved_world(folder);
     ASSERT_TRUE(found);
     const auto error_of_another = [&] {
-        return message_of<std::system_error>([&] { open_last_journal(*found); });
+        return message_of<std::system_error>([&] { open_last_journal(*found, 1); });
     };
     const std::string busy = found->journals.back().string() + ": Device or resource busy";
     {
-        journal_writer other = open_last_journal(*found);
+        journal_writer other = open_last_journal(*found, 1);
         EXPECT_EQ(error_of_another(), busy);
         other.append(8, {});
     }
     EXPECT_EQ(error_of_another(), busy); // it does not know all that the other one has left
     const std::optional<saved_world> later = find_saved_world(folder);
     ASSERT_TRUE(later);
-    EXPECT_EQ(open_last_journal(*later).frame(), 8U);
+    EXPECT_EQ(open_last_journal(*later, 1).frame(), 8U);
     write_journal(8, 8); // by the other one, before it ends the one that both have found
-    EXPECT_EQ(message_of<std::system_error>([&] { open_last_journal(*later); }), busy);
+    EXPECT_EQ(message_of<std::system_error>([&] { open_last_journal(*later, 1); }), busy);
 }
 
 TEST_F(saved_worlds, are_reached_from_an_older_snapshot) {

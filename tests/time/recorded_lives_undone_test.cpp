@@ -224,6 +224,45 @@ TEST(recorded_lives_undone_for_good, end_by_what_ended_them) {
     EXPECT_NE(used.describe(first).find("later"), std::string::npos);
 }
 
+TEST(recorded_lives_undone_for_good, end_by_a_revoke_behind_handles_that_were_only_reserved) {
+    pool<int> used({.name = "ships", .capacity = 1, .reuse_delay = 0, .record_lives = 8});
+    change_log log(used);
+    capture_ring ring(log, {.frames = 16, .undone_stay_stale = true});
+    const auto first = used.emplace(1);
+    ring.capture(1);
+    used.erase(first);
+    used.compact();
+    const auto reserved = used.reserve_handle();
+    EXPECT_EQ(reserved.generation(), first.generation() + 2);
+    ring.restore(1);
+    const scoped_site here("revoker");
+    const auto renewed = used.revoke(first);
+    EXPECT_GT(renewed.generation(), reserved.generation());
+    const recorded_life of_first = used.life_of(first);
+    ASSERT_TRUE(of_first.end);
+    EXPECT_EQ(of_first.end->event, life_event::revoked);
+    EXPECT_FALSE(of_first.end->is_undone);
+    EXPECT_EQ(of_first.end->site.name(), "revoker");
+}
+
+TEST(recorded_lives_undone_for_good, end_by_no_later_life_behind_a_handle_that_was_cancelled) {
+    pool<int> used({.name = "ships", .capacity = 1, .reuse_delay = 0, .record_lives = 8});
+    const auto first = used.emplace(1);
+    {
+        const scoped_site here("eraser");
+        used.erase(first);
+    }
+    used.compact();
+    used.cancel(used.reserve_handle());
+    const auto later = used.emplace(2);
+    ASSERT_EQ(later.index(), first.index());
+    used.revoke(later);
+    const recorded_life of_first = used.life_of(first);
+    ASSERT_TRUE(of_first.end);
+    EXPECT_EQ(of_first.end->event, life_event::erased);
+    EXPECT_EQ(of_first.end->site.name(), "eraser");
+}
+
 [[gnu::noinline]] void restore_first(world& game) {
     game.restore(1);
     static std::atomic<int> after; // so that the call is not the end of the function

@@ -156,18 +156,17 @@ std::uint64_t inspected_pool::slots_in_service() const {
     if (slots_in_service_) {
         return *slots_in_service_;
     }
-    const std::uint64_t most_unused = listed_.description.capacity / 8 + // which threads hold, at the most
-                                      memory_.read<std::uint32_t>(listed_.description.shard_count);
-    const std::uint64_t size = listed_.description.slot_table.count;
+    // What has no memory is passed over, but the last slot in use may lie behind many that a batch has taken
+    // and given back.
     std::uint64_t last = 0;
-    for (std::uint64_t first = 0; first < size && first <= last + most_unused; first += slots_at_once) {
-        const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(slots_at_once, size - first));
-        const auto slots =
-            memory_.read_touched_array<slot_words>(address_in(listed_.description.slot_table, first), count);
-        for (std::size_t i = 0; i != count; ++i) {
-            last = slots[i].tag != 0 || slots[i].location != 0 ? first + i + 1 : last;
-        }
-    }
+    for_parts_until<slot_words>(memory_, listed_.description.slot_table, listed_.description.slot_table.count,
+                                [&last](std::uint64_t first, const auto& slots) {
+                                    for (std::size_t i = 0; i != slots.size(); ++i) {
+                                        last = slots[i].tag != 0 || slots[i].location != 0 ? first + i + 1
+                                                                                           : last;
+                                    }
+                                    return false;
+                                });
     slots_in_service_ = last;
     return last;
 }

@@ -60,7 +60,7 @@ std::string name_of_code(std::uintptr_t address) {
     std::string name = sees_the_same_files(named_process)
                            ? handlepool::detail::name_by_debug_info(address, named_process)
                            : std::string();
-    return name.empty() ? place_in_module(named_process, address) : name;
+    return name.empty() ? place_of_call(named_process, address) : name;
 }
 
 void print(const std::string& text) {

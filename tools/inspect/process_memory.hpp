@@ -85,8 +85,10 @@ struct data_range {
 /// Throws process_unreadable.
 std::vector<data_range> data_ranges(int process);
 
-/// The module that has an address, and how far from its beginning: "game+0x1234"; else "0x1234".
-std::string place_in_module(int process, std::uint64_t address);
+/// The place of the call behind which an address lies, as call_site::name() says it without names: its
+/// module, and how far from its beginning, "game+0x1234"; the address of what stands at a fixed one; "0x1234"
+/// where there is no module. Throws process_unreadable.
+std::string place_of_call(int process, std::uint64_t behind);
 
 /// The processes of the system that may be read, in the order of their numbers.
 std::vector<int> readable_processes();

@@ -44,10 +44,10 @@ HANDLEPOOL_EXPORT std::vector<std::uint64_t> saved_frames(const std::filesystem:
 
 /// What a process goes on from.
 struct saved_world {
+    std::filesystem::path folder{};
     std::uint64_t frame = 0;           ///< of the snapshot
     std::vector<std::byte> snapshot{}; ///< for snapshot::load()
-    /// The journals to read, one after the other. The last one is that of open_last_journal(); if there is
-    /// none, it is to be made.
+    /// The journals to read, one after the other. The last one is that of open_last_journal().
     std::vector<std::filesystem::path> journals{};
     std::uint64_t last_frame = 0; ///< that they have
     /// What is in the folder, is newer and can't be used, with the reason.
@@ -55,17 +55,17 @@ struct saved_world {
 };
 
 /// Finds the newest snapshot of a folder that is whole, and the journals that go on from it: more than one if
-/// later snapshots are damaged. Nothing if there is no snapshot. Reads all of these files; pools and values
-/// in the snapshot are looked at by snapshot::load() only. Throws invalid_snapshot if no snapshot is whole,
-/// invalid_journal if a journal is damaged, or of another world than the one before; std::system_error and
-/// std::bad_alloc.
+/// later snapshots are damaged. Nothing if there is no snapshot. Reads all of these files, and again if
+/// another process removes some meanwhile; pools and values in the snapshot are looked at by snapshot::load()
+/// only. Throws invalid_snapshot if no snapshot is whole, invalid_journal if a journal is damaged, or of
+/// another world than the one before; std::system_error and std::bad_alloc.
 HANDLEPOOL_EXPORT std::optional<saved_world> find_saved_world(const std::filesystem::path& folder);
 
-/// Opens the last journal of a world that was found, of which there is one, for writing. As long as it is
-/// open, nobody else goes on with that world. Throws what journal_writer::open() throws: std::system_error
-/// also if another process has gone on since the world was found, with std::errc::device_or_resource_busy;
-/// and std::invalid_argument where there is no journal.
-HANDLEPOOL_EXPORT journal_writer open_last_journal(const saved_world& found,
+/// Opens the last journal of a world that was found, for writing; makes it where there is none. As long as it
+/// is open, nobody else goes on with that world. Throws what journal_writer::open() and create() throw:
+/// std::system_error also if another process has gone on since the world was found. And std::invalid_argument
+/// if the journal is of another world than this number says.
+HANDLEPOOL_EXPORT journal_writer open_last_journal(const saved_world& found, std::uint64_t world,
                                                    const journal_options& options = {});
 
 /// Removes the snapshots and journals of frames before this one, also what processes that were killed have

@@ -68,10 +68,10 @@ struct source_position {
 
 class debug_info {
 public:
-    explicit debug_info(pid_t process) : dw_(process) {}
+    debug_info(const libdw& dw, pid_t process) : dw_(dw), modules_(dw, process) {}
 
     std::string name_of(std::uintptr_t address) {
-        if (dw_.look_at_modules()) {
+        if (modules_.look()) {
             names_.clear(); // another module may have come where one was
         }
         const auto found = names_.find(address);
@@ -97,7 +97,7 @@ private:
     }
 
     Dwarf_Die* find_unit(Dwarf_Addr address, Dwarf_Addr& bias) {
-        Dwfl_Module* const module = dw_.find_module(address);
+        Dwfl_Module* const module = modules_.find(address);
         if (module == nullptr) {
             return nullptr;
         }
@@ -188,7 +188,8 @@ private:
         return name != nullptr ? name : "";
     }
 
-    libdw dw_;
+    const libdw& dw_;
+    process_modules modules_;
     std::vector<Dwarf_Die> chain_; // of the latest search
     std::map<std::uintptr_t, std::string> names_;
 };
@@ -196,13 +197,14 @@ private:
 } // namespace
 
 std::string name_by_debug_info(std::uintptr_t address, int process) {
+    const libdw& dw = libdw::loaded();
     const std::scoped_lock lock(names_mutex);
     static std::map<int, debug_info>* all = nullptr; // never destroyed: what runs later may ask, too
     if (all == nullptr) {
         all = new std::map<int, debug_info>;
     }
     const pid_t wanted = process == 0 ? getpid() : process;
-    return all->try_emplace(wanted, wanted)
+    return all->try_emplace(wanted, dw, wanted)
         .first->second.name_of(address - 1); // of the call, behind which the address lies
 }
 

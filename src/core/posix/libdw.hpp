@@ -9,8 +9,10 @@
 #include <sys/types.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
 namespace handlepool::detail {
 
@@ -39,36 +41,23 @@ struct Dwfl_Callbacks {
     char** debuginfo_path;
 };
 
-/// The functions of the library, for the modules of a process; none if it is not there.
+/// The functions of the library.
 class libdw {
 public:
-    explicit libdw(pid_t process) : process_(process), library_(open()) {
-        if (library_ != nullptr) {
-            load(begin, "dwfl_begin");
-            load(report_begin, "dwfl_report_begin");
-            load(report_end, "dwfl_report_end");
-            load(proc_report, "dwfl_linux_proc_report");
-            load(module_at, "dwfl_addrmodule");
-            load(unit_at, "dwfl_module_addrdie");
-            load(next_unit, "dwfl_module_nextcu");
-            load(has_address, "dwarf_haspc");
-            load(line_at, "dwarf_getsrc_die");
-            load(line_number, "dwarf_lineno");
-            load(line_file, "dwarf_linesrc");
-            load(child_of, "dwarf_child");
-            load(sibling_of, "dwarf_siblingof");
-            load(tag_of, "dwarf_tag");
-            load(attribute_of, "dwarf_attr_integrate");
-            load(own_attribute_of, "dwarf_attr");
-            load(string_of, "dwarf_formstring");
-            load(number_of, "dwarf_formudata");
-            load(files_of, "dwarf_getsrcfiles");
-            load(file_name, "dwarf_filesrc");
-            callbacks_.find_elf = dlsym(library_, "dwfl_linux_proc_find_elf");
-            callbacks_.find_debuginfo = dlsym(library_, "dwfl_standard_find_debuginfo");
-            is_whole_ = is_whole_ && callbacks_.find_elf != nullptr && callbacks_.find_debuginfo != nullptr;
+    /// They, loaded at the first call. Called without a lock, and takes none: while a module is loaded, that
+    /// thread has the loader's, and what it runs then may ask for names, too. Throws std::bad_alloc.
+    static const libdw& loaded() {
+        static constinit std::atomic<const libdw*> first_loaded{nullptr}; // never destroyed
+        // acquire: pairs with the exchange below
+        const libdw* found = first_loaded.load(std::memory_order::acquire);
+        if (found == nullptr) {
+            auto mine = std::make_unique<const libdw>();
+            if (first_loaded.compare_exchange_strong(found, mine.get(), std::memory_order::acq_rel,
+                                                     std::memory_order::acquire)) {
+                found = mine.release();
+            }
         }
-        program_ = library_ != nullptr && is_whole_ ? begin(&callbacks_) : nullptr;
+        return *found;
     }
 
     /// The library; null if it is not installed. A program that was linked statically has no loader, and what
@@ -81,36 +70,38 @@ public:
 #endif
     }
 
-    /// The module that has this address; null without debug information.
-    Dwfl_Module* find_module(Dwarf_Addr address) {
-        if (program_ == nullptr) {
-            return nullptr;
+    libdw() {
+        void* const library = open();
+        if (library == nullptr) {
+            return;
         }
-        return module_at(program_, address);
+        is_whole_ = true;
+        load(library, begin, "dwfl_begin");
+        load(library, report_begin, "dwfl_report_begin");
+        load(library, report_end, "dwfl_report_end");
+        load(library, proc_report, "dwfl_linux_proc_report");
+        load(library, module_at, "dwfl_addrmodule");
+        load(library, unit_at, "dwfl_module_addrdie");
+        load(library, next_unit, "dwfl_module_nextcu");
+        load(library, has_address, "dwarf_haspc");
+        load(library, line_at, "dwarf_getsrc_die");
+        load(library, line_number, "dwarf_lineno");
+        load(library, line_file, "dwarf_linesrc");
+        load(library, child_of, "dwarf_child");
+        load(library, sibling_of, "dwarf_siblingof");
+        load(library, tag_of, "dwarf_tag");
+        load(library, attribute_of, "dwarf_attr_integrate");
+        load(library, own_attribute_of, "dwarf_attr");
+        load(library, string_of, "dwarf_formstring");
+        load(library, number_of, "dwarf_formudata");
+        load(library, files_of, "dwarf_getsrcfiles");
+        load(library, file_name, "dwarf_filesrc");
+        load(library, find_elf, "dwfl_linux_proc_find_elf");
+        load(library, find_debuginfo, "dwfl_standard_find_debuginfo");
     }
 
-    /// Looks which modules are loaded, if others are than before; in another process, once. Returns whether
-    /// so.
-    bool look_at_modules() {
-        std::uint64_t changes = 0;
-#if defined(__linux__)
-        static_cast<void>(process_ == getpid() && dl_iterate_phdr(
-                                                      [](dl_phdr_info* any, std::size_t, void* sum) {
-                                                          *static_cast<std::uint64_t*>(sum) =
-                                                              any->dlpi_adds + any->dlpi_subs;
-                                                          return 1;
-                                                      },
-                                                      &changes));
-#endif
-        if (program_ == nullptr || changes == changes_seen_) {
-            return false;
-        }
-        changes_seen_ = changes;
-        report_begin(program_);
-        proc_report(program_, process_);
-        report_end(program_, nullptr, nullptr);
-        return true;
-    }
+    /// Whether they are all there.
+    bool is_whole() const noexcept { return is_whole_; }
 
     Dwfl* (*begin)(const Dwfl_Callbacks*) = nullptr;
     void (*report_begin)(Dwfl*) = nullptr;
@@ -132,21 +123,65 @@ public:
     int (*number_of)(Dwarf_Attribute*, std::uint64_t*) = nullptr;
     int (*files_of)(Dwarf_Die* unit, void** files, std::size_t* count) = nullptr;
     const char* (*file_name)(void* files, std::size_t, std::uint64_t*, std::uint64_t*) = nullptr;
+    void* find_elf = nullptr;
+    void* find_debuginfo = nullptr;
 
 private:
     template <class Function>
-    void load(Function& function, const char* name) {
-        void* const found = dlsym(library_, name);
+    void load(void* library, Function& function, const char* name) {
+        void* const found = dlsym(library, name);
         is_whole_ = is_whole_ && found != nullptr;
         function = reinterpret_cast<Function>(found);
     }
 
+    bool is_whole_ = false;
+};
+
+/// The modules of a process; none without the library. One thread at a time.
+class process_modules {
+public:
+    process_modules(const libdw& dw, pid_t process)
+        : dw_(dw),
+          callbacks_{dw.find_elf, dw.find_debuginfo, nullptr, nullptr},
+          process_(process),
+          program_(dw.is_whole() ? dw.begin(&callbacks_) : nullptr) {}
+    process_modules(const process_modules&) = delete; // the library keeps the address of the callbacks
+    process_modules& operator=(const process_modules&) = delete;
+
+    /// The module that has this address; null without debug information.
+    Dwfl_Module* find(Dwarf_Addr address) {
+        return program_ != nullptr ? dw_.module_at(program_, address) : nullptr;
+    }
+
+    /// Looks which modules are loaded, if others are than before; in another process, once. Returns whether
+    /// so.
+    bool look() {
+        std::uint64_t changes = 0;
+#if defined(__linux__)
+        static_cast<void>(process_ == getpid() && dl_iterate_phdr(
+                                                      [](dl_phdr_info* any, std::size_t, void* sum) {
+                                                          *static_cast<std::uint64_t*>(sum) =
+                                                              any->dlpi_adds + any->dlpi_subs;
+                                                          return 1;
+                                                      },
+                                                      &changes));
+#endif
+        if (program_ == nullptr || changes == changes_seen_) {
+            return false;
+        }
+        changes_seen_ = changes;
+        dw_.report_begin(program_);
+        dw_.proc_report(program_, process_);
+        dw_.report_end(program_, nullptr, nullptr);
+        return true;
+    }
+
+private:
+    const libdw& dw_;
+    Dwfl_Callbacks callbacks_;
     pid_t process_;
-    void* library_;
     std::uint64_t changes_seen_ = ~std::uint64_t{0}; // of the list of modules
-    bool is_whole_ = true;
-    Dwfl_Callbacks callbacks_{};
-    Dwfl* program_ = nullptr;
+    Dwfl* program_;
 };
 
 } // namespace handlepool::detail

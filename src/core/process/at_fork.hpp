@@ -6,6 +6,11 @@ namespace handlepool::detail {
 
 /// Has fork call `before` before it, unless that is null, and `after` after it, in the parent and in the
 /// child. Does nothing where there is no fork, and where the system has no memory to note it.
+// The system forgets the functions with the module that has told it of them. So each module has its own copy:
+// a plug-in's functions end with it, also where it uses the rest of the library in the program.
+#if !defined(_WIN32)
+[[gnu::visibility("hidden")]]
+#endif
 void at_fork(void (*before)(), void (*after)()) noexcept;
 
 /// Defined in pool_id_registry.cpp. Called before main where there is fork, so that no child finds the

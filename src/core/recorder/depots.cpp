@@ -13,15 +13,14 @@
 #include <array>
 #include <atomic>
 #include <mutex>
-#include <utility>
 
 namespace handlepool::detail {
 
 // Never destroyed: threads that end later may still use pools. Inline: see listed_sites.
 HANDLEPOOL_EXPORT inline constinit std::atomic<word_depot*> all_sites{nullptr};
 HANDLEPOOL_EXPORT inline constinit std::atomic<word_depot*> all_actors{nullptr};
-/// For names_mutex.
-HANDLEPOOL_EXPORT inline constinit bool forks_wait = false;
+/// Whether fork waits for names_mutex.
+HANDLEPOOL_EXPORT inline constinit std::atomic<bool> forks_wait{false};
 
 namespace {
 
@@ -34,10 +33,11 @@ constexpr std::size_t thread_chars = 32;
 constexpr std::uint32_t most_sites = 1U << 20;
 constexpr std::uint32_t most_actors = (1U << (64 - site_bits)) - 1;
 
+// Takes no lock: while a module is loaded, this one's thread has the loader's, for which another thread may
+// be waiting with a lock of ours.
 struct before_forks {
     before_forks() {
-        const std::scoped_lock lock(names_mutex);
-        if (!std::exchange(forks_wait, true)) {
+        if (!forks_wait.exchange(true, std::memory_order::relaxed)) {
             at_fork([] { names_mutex.lock(); }, [] { names_mutex.unlock(); });
         }
     }

@@ -8,11 +8,16 @@
 #include <handlepool/error.hpp>
 
 #include <dlfcn.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdio>
 #include <latch>
+#include <string>
 #include <string_view>
 #include <thread>
 #include <vector>
@@ -114,7 +119,34 @@ void end_a_thread_after_unloading(const plugin_functions& plugin, void* module) 
     unloaded.count_down();
 }
 
+/// What the plug-in's copy wants done in a fork must not be called any more.
+void fork_after_unloading() {
+    const pid_t child = fork();
+    if (child == 0) {
+        _exit(0);
+    }
+    int status = -1;
+    expect(waitpid(child, &status, 0) == child && status == 0, "fork works after a plug-in was unloaded");
+}
+
+std::string first_description;
+std::jthread first_asker;
+
 } // namespace
+
+/// This thread has the loader's lock, and another one asks for the name of a place for the first time, for
+/// which a library is loaded.
+extern "C" void handlepool_test_while_loading() {
+    std::latch begun(1);
+    first_asker = std::jthread([&begun] {
+        ships pool({.name = "ships", .capacity = 1, .record_lives = 2});
+        const auto handle = pool.emplace(std::size_t{1});
+        begun.count_down();
+        first_description = pool.describe(handle);
+    });
+    begun.wait();
+    std::this_thread::sleep_for(std::chrono::milliseconds(200)); // so that it probably waits for the lock
+}
 
 int main(int argc, char** argv) {
     if (argc != 3) {
@@ -123,6 +155,11 @@ int main(int argc, char** argv) {
     }
     const bool one_copy = argv[2] == std::string_view("one_copy");
     void* const module = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL);
+    if (first_asker.joinable()) {
+        first_asker.join();
+        expect(first_description.find("ships") != first_description.npos,
+               "a handle is described while a plug-in is loaded");
+    }
     const void* const symbol = module == nullptr ? nullptr : dlsym(module, plugin_symbol);
     if (symbol == nullptr) {
         std::fprintf(stderr, "%s\n", dlerror());
@@ -133,5 +170,6 @@ int main(int argc, char** argv) {
     look_up_and_erase(plugin);
     go_to_and_fro(plugin);
     end_a_thread_after_unloading(plugin, module);
+    fork_after_unloading();
     return failures == 0 ? 0 : 1;
 }

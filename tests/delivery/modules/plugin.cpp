@@ -38,6 +38,12 @@ bool use_own_pool() {
     return own.at(handle).number == 7;
 }
 
+[[gnu::constructor(101)]] void begin_loading() {
+    if (handlepool_test_while_loading != nullptr) {
+        handlepool_test_while_loading();
+    }
+}
+
 } // namespace
 
 extern "C" [[gnu::visibility("default")]] const plugin_functions handlepool_test_plugin;

@@ -25,4 +25,8 @@ struct plugin_functions {
 
 inline constexpr const char* plugin_symbol = "handlepool_test_plugin";
 
+/// The program's, where the plug-in sees its symbols: called while this is loaded, before the library's
+/// objects in it are made.
+extern "C" [[gnu::weak, gnu::visibility("default")]] void handlepool_test_while_loading();
+
 } // namespace handlepool::modules

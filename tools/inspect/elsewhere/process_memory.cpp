@@ -23,7 +23,7 @@ bool sees_the_same_files(int) {
 std::vector<data_range> data_ranges(int) {
     refuse();
 }
-std::string place_in_module(int, std::uint64_t) {
+std::string place_of_call(int, std::uint64_t) {
     refuse();
 }
 std::vector<int> readable_processes() {

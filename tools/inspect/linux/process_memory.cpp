@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "../process_memory.hpp"
 
+#include <elf.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/uio.h>
@@ -13,6 +14,7 @@
 #include <charconv>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <sstream>
 #include <string_view>
 #include <system_error>
@@ -128,6 +130,24 @@ private:
     mutable std::vector<std::uint64_t> words_;
 };
 
+/// The type that the header of an ELF file says, where a file's beginning is mapped; nothing for others, and
+/// what can't be read.
+std::optional<unsigned> elf_type(const process_memory& memory, const mapping& beginning) {
+    if (beginning.file == 0 || beginning.offset != 0 || beginning.rights[0] != 'r') {
+        return std::nullopt;
+    }
+    struct {
+        std::array<char, EI_NIDENT> magic;
+        std::uint16_t type;
+    } header{};
+    try {
+        header = memory.read<decltype(header)>(beginning.first);
+    } catch (const memory_gone&) {
+    }
+    const bool is_one = std::string_view(header.magic.data(), SELFMAG) == ELFMAG;
+    return is_one ? std::optional<unsigned>(header.type) : std::nullopt;
+}
+
 std::string first_line(const std::string& path) {
     std::ifstream in(path);
     std::string line;
@@ -176,14 +196,8 @@ std::vector<data_range> data_ranges(int process) {
         if (each.file == 0) {
             continue;
         }
-        if (each.offset == 0 &&
-            each.rights[0] == 'r') { // no other files are read: that might give them memory
-            std::array<char, 4> magic{};
-            try {
-                magic = memory.read<std::array<char, 4>>(each.first);
-            } catch (const memory_gone&) {
-            }
-            module = std::string_view(magic.data(), magic.size()) == "\177ELF" ? each.path : std::string();
+        if (each.offset == 0 && each.rights[0] == 'r') { // no more of it is read: that might give it memory
+            module = elf_type(memory, each) ? each.path : std::string();
         }
         if (each.path == module && each.rights.starts_with("rw") && each.rights[3] == 'p') {
             found.push_back({each.first, std::min(each.last, each.first + most_bytes)});
@@ -192,19 +206,20 @@ std::vector<data_range> data_ranges(int process) {
     return found;
 }
 
-std::string place_in_module(int process, std::uint64_t address) {
-    std::uint64_t beginning = 0; // of the module that was read last
-    std::string path;
+std::string place_of_call(int process, std::uint64_t behind) {
+    const std::uint64_t address = behind - 1; // behind may be the next function
+    mapping module;                           // its first part
     for (const mapping& each : mappings_of(process)) {
-        if (each.path != path) {
-            path = each.path;
-            beginning = each.first - each.offset;
+        if (each.path != module.path) {
+            module = each;
         }
         if (address >= each.first && address < each.last && each.file != 0) {
-            return fmt::format("{}+{:#x}", fs::path(path).filename().string(), address - beginning);
+            const bool is_fixed = elf_type(process_memory(process), module) == ET_EXEC;
+            return fmt::format("{}+{:#x}", fs::path(each.path).filename().string(),
+                               is_fixed ? address : address - (module.first - module.offset));
         }
     }
-    return fmt::format("{:#x}", address);
+    return fmt::format("{:#x}", behind);
 }
 
 std::vector<int> readable_processes() {

@@ -28,16 +28,18 @@ HANDLEPOOL_EXPORT std::string text_of_caller(std::string_view thread, std::strin
 HANDLEPOOL_EXPORT std::string name_of_site(call_site site, site_namer namer);
 
 /// The beginning of the life that came after the one with this generation. Of lives that were undone in
-/// between, where a restore has left their handles stale, none counts that another life follows.
+/// between, where a restore has left their handles stale, none counts that another life follows; nor do
+/// handles that were only reserved, which have no beginning.
 template <class Recorder>
 std::optional<life_record> beginning_after(const Recorder& recorder, slot_index slot,
                                            std::uint32_t generation) {
-    const auto next = recorder.beginning(slot, generation + 2);
-    auto found = next;
-    for (std::uint32_t i = 2; found && found->is_undone && i < recorder.lives_kept(); ++i) {
-        found = recorder.beginning(slot, generation + 2 * i);
+    for (std::uint32_t i = 1; i < recorder.lives_kept(); ++i) {
+        const auto found = recorder.beginning(slot, generation + 2 * i);
+        if (found && !found->is_undone) {
+            return found;
+        }
     }
-    return found && !found->is_undone ? found : next;
+    return recorder.beginning(slot, generation + 2);
 }
 
 /// What is known of the life with this generation of a slot, whose end may wait, where `tell(record)` says
