@@ -156,17 +156,25 @@ std::uint64_t inspected_pool::slots_in_service() const {
     if (slots_in_service_) {
         return *slots_in_service_;
     }
-    // What has no memory is passed over, but the last slot in use may lie behind many that a batch has taken
-    // and given back.
+    // The last slot in use may lie behind many that a batch has taken and given back: all that is touched is
+    // read.
+    const described_array& table = listed_.description.slot_table;
     std::uint64_t last = 0;
-    for_parts_until<slot_words>(memory_, listed_.description.slot_table, listed_.description.slot_table.count,
-                                [&last](std::uint64_t first, const auto& slots) {
-                                    for (std::size_t i = 0; i != slots.size(); ++i) {
-                                        last = slots[i].tag != 0 || slots[i].location != 0 ? first + i + 1
-                                                                                           : last;
-                                    }
-                                    return false;
-                                });
+    memory_.for_each_touched(
+        address_in(table, 0), address_in(table, table.count), [&](std::uint64_t from, std::uint64_t until) {
+            while (until - from >= sizeof(slot_words)) { // the table may be told to lie anywhere
+                const std::uint64_t count =
+                    std::min<std::uint64_t>(slots_at_once, (until - from) / sizeof(slot_words));
+                const auto slots = memory_.read_array<slot_words>(from, static_cast<std::size_t>(count));
+                from += count * sizeof(slot_words);
+                for (std::size_t i = slots.size(); i != 0; --i) {
+                    if (slots[i - 1].tag != 0 || slots[i - 1].location != 0) {
+                        last = (from - address_in(table, 0)) / sizeof(slot_words) - slots.size() + i;
+                        break;
+                    }
+                }
+            }
+        });
     slots_in_service_ = last;
     return last;
 }

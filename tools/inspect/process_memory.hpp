@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -53,7 +54,12 @@ public:
         return values;
     }
 
-    /// The same, but zeros for pages that the process has never touched: it gets no memory for them by this.
+    /// Calls `visit(first, last)` for the parts of a range of addresses which the process has touched and not
+    /// given back, in their order: reading the others would give it memory. Throws process_unreadable.
+    using range_visitor = std::function<void(std::uint64_t first, std::uint64_t last)>;
+    void for_each_touched(std::uint64_t first, std::uint64_t last, const range_visitor& visit) const;
+
+    /// Like read() and read_array(), but zeros for what the process has not touched.
     void read_touched(std::uint64_t address, std::span<std::byte> to) const;
     template <class Value>
     std::vector<Value> read_touched_array(std::uint64_t address, std::size_t count) const {

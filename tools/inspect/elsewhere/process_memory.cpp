@@ -14,6 +14,9 @@ namespace {
 void process_memory::read(std::uint64_t, std::span<std::byte>) const {
     refuse();
 }
+void process_memory::for_each_touched(std::uint64_t, std::uint64_t, const range_visitor&) const {
+    refuse();
+}
 void process_memory::read_touched(std::uint64_t, std::span<std::byte>) const {
     refuse();
 }

@@ -174,16 +174,20 @@ void process_memory::read(std::uint64_t address, std::span<std::byte> to) const 
     }
 }
 
+void process_memory::for_each_touched(std::uint64_t first, std::uint64_t last,
+                                      const range_visitor& visit) const {
+    const std::uint64_t page = page_size();
+    page_map(process_).for_each_run(
+        first / page, (last + page - 1) / page, [&](std::uint64_t first_page, std::uint64_t last_page) {
+            visit(std::max(first_page * page, first), std::min(last_page * page, last));
+        });
+}
+
 void process_memory::read_touched(std::uint64_t address, std::span<std::byte> to) const {
     std::ranges::fill(to, std::byte{});
-    const std::uint64_t page = page_size();
-    const std::uint64_t end = address + to.size();
-    const page_map pages(process_);
-    pages.for_each_run(address / page, (end + page - 1) / page, [&](std::uint64_t first, std::uint64_t last) {
-        const std::uint64_t from = std::max(first * page, address);
-        const std::uint64_t until = std::min(last * page, end);
-        read(from,
-             to.subspan(static_cast<std::size_t>(from - address), static_cast<std::size_t>(until - from)));
+    for_each_touched(address, address + to.size(), [&](std::uint64_t first, std::uint64_t last) {
+        read(first,
+             to.subspan(static_cast<std::size_t>(first - address), static_cast<std::size_t>(last - first)));
     });
 }
 
