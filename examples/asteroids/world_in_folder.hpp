@@ -73,8 +73,8 @@ public:
     }
 
     /// Makes the world what it was after the last frame that the folder has. Returns whether it has any.
-    /// Throws std::runtime_error if its rules are others, and what the library throws for files that are
-    /// damaged.
+    /// Throws std::runtime_error if its rules are others; std::invalid_argument for a journal of another
+    /// world; and what the library throws for files that are damaged.
     bool load() {
         const auto saved = handlepool::find_saved_world(folder_);
         if (!saved) {
@@ -110,11 +110,7 @@ public:
             rules_ = {.world = random_number(), .entities = space_.entities, .seed = space_.seed};
             std::vector<std::byte> bytes;
             all_.save(bytes);
-            handlepool::write_snapshot_file(handlepool::snapshot_file_of(folder_, space_.frames), bytes,
-                                            {.replace = false}); // another process may begin here, too
-        }
-        if (!journal_) {
-            journal_ = new_journal(space_.frames);
+            journal_ = handlepool::begin_saved_world(folder_, space_.frames, bytes, rules_.world, journaling);
         }
         changes_.begin(space_.frames);
     }

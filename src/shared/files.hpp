@@ -73,6 +73,18 @@ private:
     std::filesystem::path name_;
 };
 
+/// Whether Windows has refused something because others use the file.
+inline bool is_in_use(std::error_code error) noexcept {
+#if defined(_WIN32)
+    constexpr int sharing_violation = 32; // which not each library knows as this condition
+    return error == std::errc::permission_denied ||
+           (error.category() == std::system_category() && error.value() == sharing_violation);
+#else
+    static_cast<void>(error);
+    return false;
+#endif
+}
+
 /// Calls `attempt()` on a file that others may use concurrently. Windows refuses that while they read or
 /// replace it: then again, for a second.
 template <class Attempt>
@@ -80,7 +92,7 @@ std::error_code beside_other_users(Attempt attempt) {
     std::error_code error = attempt();
 #if defined(_WIN32)
     const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(1);
-    while (error == std::errc::permission_denied && std::chrono::steady_clock::now() < until) {
+    while (is_in_use(error) && std::chrono::steady_clock::now() < until) {
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
         error = attempt();
     }

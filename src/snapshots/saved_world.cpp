@@ -91,8 +91,8 @@ std::string problem_of(std::span<const std::byte> bytes, const std::filesystem::
 }
 #endif
 
-/// Reads the journals that go on from each other.
-void find_journals(saved_world& found) {
+/// Reads the journals that go on from each other; `listed` are those that were there before.
+void find_journals(const std::vector<std::uint64_t>& listed, saved_world& found) {
     std::optional<std::uint64_t> world;
     for (;;) {
         const std::filesystem::path file = journal_file_of(found.folder, found.last_frame);
@@ -122,7 +122,7 @@ void find_journals(saved_world& found) {
             break;
         }
     }
-    for (const std::uint64_t frame : frames_in(found.folder, journal_ending)) {
+    for (const std::uint64_t frame : listed) {
         if (frame > found.last_frame) {
             found.passed_over.push_back("journal '" +
                                         detail::printable(journal_file_of(found.folder, frame).string()) +
@@ -135,6 +135,7 @@ void find_journals(saved_world& found) {
 /// The newest world of these snapshots.
 std::optional<saved_world> world_from(const std::filesystem::path& folder,
                                       const std::vector<std::uint64_t>& frames) {
+    const std::vector<std::uint64_t> journals = frames_in(folder, journal_ending);
     saved_world found{.folder = folder};
     for (const std::uint64_t frame : frames) {
         const std::filesystem::path file = snapshot_file_of(folder, frame);
@@ -144,13 +145,17 @@ std::optional<saved_world> world_from(const std::filesystem::path& folder,
             continue;
         }
         found.frame = found.last_frame = frame;
-        find_journals(found);
+        find_journals(journals, found);
         return found;
     }
     if (!frames.empty()) {
         detail::throw_exception(invalid_snapshot(found.passed_over.front()));
     }
     return std::nullopt;
+}
+
+[[noreturn]] void refuse_second(const std::filesystem::path& file) {
+    detail::throw_exception(file_error(std::make_error_code(std::errc::device_or_resource_busy), file));
 }
 
 } // namespace
@@ -191,14 +196,15 @@ journal_writer open_last_journal(const saved_world& found, std::uint64_t world,
     const bool is_new = found.journals.empty();
     const std::filesystem::path file =
         is_new ? journal_file_of(found.folder, found.last_frame) : found.journals.back();
+    const std::uint64_t its_world = is_new ? world : journal_reader(file).origin().world;
+    if (its_world != world) { // before opening, which cuts off what is behind the last whole entry
+        detail::throw_exception(std::invalid_argument(
+            "open_last_journal: '" + detail::printable(file.string()) + "' is of world " +
+            std::to_string(its_world) + ", and not of world " + std::to_string(world)));
+    }
     std::optional<journal_writer> journal =
         is_new ? journal_writer::create(file, {.world = world, .frame = found.last_frame}, options)
                : journal_writer::open(file, options);
-    if (journal->origin().world != world) {
-        detail::throw_exception(std::invalid_argument(
-            "open_last_journal: '" + detail::printable(file.string()) + "' is of world " +
-            std::to_string(journal->origin().world) + ", and not of world " + std::to_string(world)));
-    }
     // Who has ended this one has made the next one before, and removes the snapshot before the journal.
     const bool has_ended = (journal->frame() != journal->origin().frame &&
                             std::filesystem::exists(journal_file_of(found.folder, journal->frame()))) ||
@@ -208,7 +214,25 @@ journal_writer open_last_journal(const saved_world& found, std::uint64_t world,
         if (is_new) {
             std::filesystem::remove(file);
         }
-        throw_file_error(std::make_error_code(std::errc::device_or_resource_busy), file);
+        refuse_second(file);
+    }
+    return *std::move(journal);
+}
+
+journal_writer begin_saved_world(const std::filesystem::path& folder, std::uint64_t frame,
+                                 std::span<const std::byte> snapshot, std::uint64_t world,
+                                 const journal_options& options) {
+    const std::filesystem::path file = snapshot_file_of(folder, frame);
+    write_snapshot_file(file, snapshot, {.replace = false});
+    std::optional<journal_writer> journal =
+        open_last_journal({.folder = folder, .frame = frame, .last_frame = frame}, world, options);
+    // Another process may have gone on to a later snapshot already, and removed the one that it began with
+    // before this one came.
+    if (frames_in(folder, snapshot_ending) != std::vector{frame}) {
+        journal.reset();
+        std::filesystem::remove(journal_file_of(folder, frame));
+        std::filesystem::remove(file);
+        refuse_second(file);
     }
     return *std::move(journal);
 }
@@ -231,7 +255,14 @@ std::size_t remove_saved_before(const std::filesystem::path& folder, std::uint64
     std::ranges::partition(before, [](const auto& file) { return file.extension() == snapshot_ending; });
     std::size_t removed = 0;
     for (const std::filesystem::path& each : before) {
-        removed += std::filesystem::remove(each, error) ? 1U : 0U;
+        error = beside_other_users([&] {
+            std::error_code refused;
+            removed += std::filesystem::remove(each, refused) ? 1U : 0U;
+            return refused;
+        });
+        if (is_in_use(error)) {
+            break; // the next call goes on
+        }
         throw_file_error(error, each);
     }
     return removed;

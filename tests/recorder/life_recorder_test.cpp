@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <handlepool/detail/recorder/life_recorder.hpp>
+#include <handlepool/detail/recorder/recorded_event.hpp>
 #include <handlepool/policy.hpp>
 
 #include <gtest/gtest.h>
@@ -41,6 +42,22 @@ TEST(code_addresses, are_whole_as_sites) {
         EXPECT_EQ(others::address_of(others::site_of(address)), address);
         EXPECT_EQ(others::site_of(address) & is_depot_entry, 0U);
     }
+}
+
+// Of two revokes the later one may be recorded first: it has not ended what the other one has.
+TEST(life_recorder, tells_no_revoke_as_that_of_a_life_before_the_last) {
+    recorder_type one = recorder_of(8);
+    const auto told = [&one](std::uint32_t generation) {
+        return recorded_life_of(one, first_slot, generation, false,
+                                [](const life_record& record) { return recorded(record, 0); });
+    };
+    one.began(first_slot, 1, life_event::created, caller{7});
+    one.renamed(first_slot, 5, caller{9});
+    EXPECT_FALSE(told(1).end);
+    one.renamed(first_slot, 3, caller{8});
+    ASSERT_TRUE(told(1).end);
+    EXPECT_EQ(told(1).end->event, life_event::revoked);
+    EXPECT_EQ(told(1).end->site.value(), recorded({.who = caller{8}}, 0).site.value());
 }
 
 TEST(life_recorder, records_nothing_and_needs_nothing_for_no_lives) {

@@ -118,9 +118,21 @@ TEST_F(saved_worlds, go_on_with_their_last_journal) {
         open_last_journal(*next, 1, {.sync_every = 0}); // though it ends with its name's frame
     journal.append(8, {});
     EXPECT_EQ(journal.synced_frame(), 7U);
+}
+
+TEST_F(saved_worlds, go_on_with_no_journal_of_another) {
+    write_snapshot(0);
+    write_journal(0, 7);
+    const auto found = find_saved_world(folder);
+    ASSERT_TRUE(found);
+    const std::filesystem::path file = journal_file_of(folder, 0);
+    std::ofstream(file, std::ios::binary | std::ios::app) << "torn"; // which opening would cut off
+    const auto size = std::filesystem::file_size(file);
     EXPECT_EQ(message_of<std::invalid_argument>([&] { open_last_journal(*found, 2); }),
-              "open_last_journal: '" + journal_file_of(folder, 0).string() +
-                  "' is of world 1, and not of world 2");
+              "open_last_journal: '" + file.string() + "' is of world 1, and not of world 2");
+    EXPECT_EQ(std::filesystem::file_size(file), size);
+    EXPECT_EQ(open_last_journal(*found, 1).frame(), 7U);
+    EXPECT_LT(std::filesystem::file_size(file), size);
 }
 
 TEST_F(saved_worlds, go_on_with_a_first_journal) {
@@ -149,6 +161,35 @@ TEST_F(saved_worlds, do_not_go_on_from_a_snapshot_that_another_process_has_left_
               journal_file_of(folder, 3).string() + ": Device or resource busy");
     EXPECT_FALSE(std::filesystem::exists(journal_file_of(folder, 3)));
     EXPECT_EQ(find_saved_world(folder)->passed_over, std::vector<std::string>());
+}
+
+TEST_F(saved_worlds, begin_with_a_snapshot_and_its_journal) {
+    {
+        journal_writer journal = begin_saved_world(folder, 3, two_blocks(), 7, {.sync_every = 0});
+        EXPECT_EQ(journal.origin(), (journal_origin{.world = 7, .frame = 3}));
+        journal.append(4, {});
+        EXPECT_EQ(journal.synced_frame(), 3U);
+    }
+    const auto found = find_saved_world(folder);
+    ASSERT_TRUE(found);
+    EXPECT_EQ(found->folder, folder);
+    EXPECT_EQ(found->snapshot, two_blocks());
+    EXPECT_EQ(found->journals, journals({3}));
+    EXPECT_EQ(found->last_frame, 4U);
+    EXPECT_EQ(message_of<std::system_error>([&] { begin_saved_world(folder, 3, two_blocks(), 8); }),
+              snapshot_file_of(folder, 3).string() + ": File exists");
+    EXPECT_EQ(find_saved_world(folder)->last_frame, 4U);
+}
+
+// Both have found nothing, and the other one was so much faster that its first files are gone already.
+TEST_F(saved_worlds, do_not_begin_where_another_one_has_gone_on) {
+    write_snapshot(5);
+    write_journal(5, 6);
+    EXPECT_EQ(message_of<std::system_error>([&] { begin_saved_world(folder, 3, two_blocks(), 7); }),
+              snapshot_file_of(folder, 3).string() + ": Device or resource busy");
+    EXPECT_EQ(saved_frames(folder), std::vector<std::uint64_t>{5});
+    EXPECT_FALSE(std::filesystem::exists(journal_file_of(folder, 3)));
+    EXPECT_EQ(find_saved_world(folder)->last_frame, 6U);
 }
 
 #if !defined(_WIN32)

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -26,9 +27,8 @@
 /// until that is there, the older snapshot and both journals are the world. Then files of frames before it
 /// can be removed: see remove_saved_before().
 ///
-/// Of several processes that begin with a folder at the same time, one goes on, and the others have an error:
-/// where the folder has no world yet, the first snapshot is written without snapshot_file_options::replace,
-/// and where it has one, open_last_journal() sees who was faster.
+/// Of several processes that use a folder at the same time, one goes on, and the others have an error:
+/// begin_saved_world(), where the folder has no world yet, and open_last_journal() see who was faster.
 namespace handlepool {
 
 /// The name of a snapshot in a folder, and that of its journal. Throw std::bad_alloc.
@@ -68,11 +68,20 @@ HANDLEPOOL_EXPORT std::optional<saved_world> find_saved_world(const std::filesys
 HANDLEPOOL_EXPORT journal_writer open_last_journal(const saved_world& found, std::uint64_t world,
                                                    const journal_options& options = {});
 
+/// Begins a world in a folder that has none: writes its first snapshot, and makes the journal that goes on
+/// from it. Waits for the disk. Linear in the snapshot, and in the files of the folder. Throws what
+/// write_snapshot_file() and journal_writer::create() throw: std::system_error also if another process has
+/// begun. What the folder had then stays.
+HANDLEPOOL_EXPORT journal_writer begin_saved_world(const std::filesystem::path& folder, std::uint64_t frame,
+                                                   std::span<const std::byte> snapshot, std::uint64_t world,
+                                                   const journal_options& options = {});
+
 /// Removes the snapshots and journals of frames before this one, also what processes that were killed have
 /// left of such unfinished, and returns how many files. Whoever wants an older snapshot in reserve gives the
 /// frame of that. Any thread may call it, also while newer ones are written. Linear in the files of the
-/// folder. Throws std::system_error, which names the file: if the folder has no snapshot of this frame, then
-/// nothing is removed; if one can't be removed, then some may be. And std::bad_alloc.
+/// folder. On Windows it ends at a file that another process is reading, and the next call goes on. Throws
+/// std::system_error, which names the file: if the folder has no snapshot of this frame, then nothing is
+/// removed; if one can't be removed, then some may be. And std::bad_alloc.
 HANDLEPOOL_EXPORT std::size_t remove_saved_before(const std::filesystem::path& folder, std::uint64_t frame);
 
 } // namespace handlepool

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <handlepool/detail/base/throw_exception.hpp>
+
 #include <dlfcn.h>
 #if defined(__linux__)
 #include <link.h>
@@ -12,7 +14,9 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <memory>
+#include <system_error>
 
 namespace handlepool::detail {
 
@@ -34,9 +38,14 @@ struct Dwarf_Attribute {
     void* unit;
 };
 using Dwarf_Addr = std::uint64_t;
+/// Returns the number of a file that it has opened, or -1. `link` is the name that the module has for the
+/// file.
+using find_debug_file = int (*)(Dwfl_Module*, void** data, const char* module_name, Dwarf_Addr base,
+                                const char* module_file, const char* link, std::uint32_t link_checksum,
+                                char** found_name);
 struct Dwfl_Callbacks {
     void* find_elf;
-    void* find_debuginfo;
+    find_debug_file find_debuginfo;
     void* section_address;
     char** debuginfo_path;
 };
@@ -97,7 +106,8 @@ public:
         load(library, files_of, "dwarf_getsrcfiles");
         load(library, file_name, "dwarf_filesrc");
         load(library, find_elf, "dwfl_linux_proc_find_elf");
-        load(library, find_debuginfo, "dwfl_standard_find_debuginfo");
+        load(library, find_by_build_id, "dwfl_build_id_find_debuginfo");
+        load(library, find_anywhere, "dwfl_standard_find_debuginfo");
     }
 
     /// Whether they are all there.
@@ -124,7 +134,8 @@ public:
     int (*files_of)(Dwarf_Die* unit, void** files, std::size_t* count) = nullptr;
     const char* (*file_name)(void* files, std::size_t, std::uint64_t*, std::uint64_t*) = nullptr;
     void* find_elf = nullptr;
-    void* find_debuginfo = nullptr;
+    find_debug_file find_by_build_id = nullptr;
+    find_debug_file find_anywhere = nullptr;
 
 private:
     template <class Function>
@@ -142,7 +153,7 @@ class process_modules {
 public:
     process_modules(const libdw& dw, pid_t process)
         : dw_(dw),
-          callbacks_{dw.find_elf, dw.find_debuginfo, nullptr, nullptr},
+          callbacks_{dw.find_elf, find_local_debug_file, nullptr, nullptr},
           process_(process),
           program_(dw.is_whole() ? dw.begin(&callbacks_) : nullptr) {}
     process_modules(const process_modules&) = delete; // the library keeps the address of the callbacks
@@ -177,6 +188,35 @@ public:
     }
 
 private:
+    /// The library's own search ends at servers (debuginfod), for which it loads a library: that would wait
+    /// for the loader, which may be waiting for us. It ends before, where the file lies beside the module.
+    static int find_local_debug_file(Dwfl_Module* module, void** data, const char* module_name,
+                                     Dwarf_Addr base, const char* module_file, const char* link,
+                                     std::uint32_t link_checksum, char** found_name) {
+        const libdw& dw = libdw::loaded();
+        int found = dw.find_by_build_id(module, data, module_name, base, module_file, link, link_checksum,
+                                        found_name);
+        // Without memory it is not found: no exception goes through the library.
+        static_cast<void>(capture_exception([&] {
+            if (found < 0 && module_file != nullptr && link != nullptr && is_beside(module_file, link)) {
+                found = dw.find_anywhere(module, data, module_name, base, module_file, link, link_checksum,
+                                         found_name);
+            }
+        }));
+        return found;
+    }
+
+    /// Whether there is such a file in one of the places where debuggers look for it.
+    static bool is_beside(const std::filesystem::path& module_file, const char* link) {
+        std::error_code error;
+        const std::filesystem::path folder = std::filesystem::absolute(module_file, error).parent_path();
+        const auto is_there = [&](const std::filesystem::path& file) {
+            return std::filesystem::exists(file, error);
+        };
+        return is_there(folder / link) || is_there(folder / ".debug" / link) ||
+               is_there(std::filesystem::path("/usr/lib/debug") / folder.relative_path() / link);
+    }
+
     const libdw& dw_;
     Dwfl_Callbacks callbacks_;
     pid_t process_;

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: MIT
 
-// usage: modules_host PLUGIN one_copy|two_copies    how many copies of the library the process is expected to
-// have
+// usage: modules_host PLUGIN one_copy|two_copies [names]
+//
+// How many copies of the library the process is expected to have; and whether names are asked for before the
+// plug-in is loaded.
 
 #include "plugin.hpp"
 
+#include <handlepool/call_site.hpp>
+#include <handlepool/detail/recorder/caller.hpp>
 #include <handlepool/error.hpp>
 
 #include <dlfcn.h>
@@ -15,9 +19,10 @@
 #include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <cstdio>
+#include <exception>
 #include <latch>
-#include <string>
 #include <string_view>
 #include <thread>
 #include <vector>
@@ -27,7 +32,7 @@ using namespace handlepool::modules;
 
 namespace {
 
-int failures = 0;
+std::atomic<int> failures = 0;
 
 void expect(bool holds, const char* what) {
     if (!holds) {
@@ -129,37 +134,61 @@ void fork_after_unloading() {
     expect(waitpid(child, &status, 0) == child && status == 0, "fork works after a plug-in was unloaded");
 }
 
-std::string first_description;
-std::jthread first_asker;
+/// Whether a handle is described, which asks for the name of the place where its object was made.
+bool describes_a_handle() {
+    ships pool({.name = "ships", .capacity = 1, .record_lives = 2});
+    return pool.describe(pool.emplace(std::size_t{1})).starts_with("ships #");
+}
+
+/// Whether a function without debug information is named, which is looked for elsewhere, too.
+bool names_a_function_of_the_standard_library() {
+    const auto address = reinterpret_cast<std::uintptr_t>(&std::set_terminate) + 8;
+    return !call_site(detail::native_code::site_of(address)).name().empty();
+}
+
+// What is asked for while the plug-in is loaded, by two threads.
+bool (*asks)() = describes_a_handle;
+std::jthread other_asker;
 
 } // namespace
 
-/// This thread has the loader's lock, and another one asks for the name of a place for the first time, for
-/// which a library is loaded.
+/// This thread has the loader's lock, and another one asks for something for the first time, for which a
+/// library is loaded: neither may wait for the other.
 extern "C" void handlepool_test_while_loading() {
     std::latch begun(1);
-    first_asker = std::jthread([&begun] {
-        ships pool({.name = "ships", .capacity = 1, .record_lives = 2});
-        const auto handle = pool.emplace(std::size_t{1});
+    other_asker = std::jthread([&begun] {
         begun.count_down();
-        first_description = pool.describe(handle);
+        expect(asks(), "another thread is answered while a plug-in is loaded");
     });
     begun.wait();
     std::this_thread::sleep_for(std::chrono::milliseconds(200)); // so that it probably waits for the lock
+    expect(asks(), "a plug-in that is loaded is answered");
 }
 
+namespace {
+
+/// Loads the plug-in, and returns when all that was asked is answered.
+void* load(const char* file) {
+    void* const module = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+    if (other_asker.joinable()) {
+        other_asker.join();
+    }
+    return module;
+}
+
+} // namespace
+
 int main(int argc, char** argv) {
-    if (argc != 3) {
-        std::fputs("usage: modules_host PLUGIN one_copy|two_copies\n", stderr);
+    if (argc != 3 && argc != 4) {
+        std::fputs("usage: modules_host PLUGIN one_copy|two_copies [names]\n", stderr);
         return 2;
     }
-    const bool one_copy = argv[2] == std::string_view("one_copy");
-    void* const module = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL);
-    if (first_asker.joinable()) {
-        first_asker.join();
-        expect(first_description.find("ships") != first_description.npos,
-               "a handle is described while a plug-in is loaded");
+    if (argc == 4) { // what names are asked for first is loaded already, but not what others need
+        expect(describes_a_handle(), "a handle is described before a plug-in is loaded");
+        asks = names_a_function_of_the_standard_library;
     }
+    const bool one_copy = argv[2] == std::string_view("one_copy");
+    void* const module = load(argv[1]);
     const void* const symbol = module == nullptr ? nullptr : dlsym(module, plugin_symbol);
     if (symbol == nullptr) {
         std::fprintf(stderr, "%s\n", dlerror());

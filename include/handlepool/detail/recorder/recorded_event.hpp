@@ -28,18 +28,22 @@ HANDLEPOOL_EXPORT std::string text_of_caller(std::string_view thread, std::strin
 HANDLEPOOL_EXPORT std::string name_of_site(call_site site, site_namer namer);
 
 /// The beginning of the life that came after the one with this generation. Of lives that were undone in
-/// between, where a restore has left their handles stale, none counts that another life follows; nor do
-/// handles that were only reserved, which have no beginning.
+/// between, where a restore has left their handles stale, none counts that another life follows. If the end
+/// of this life was undone, nor do handles that were only reserved then, and have no beginning.
 template <class Recorder>
 std::optional<life_record> beginning_after(const Recorder& recorder, slot_index slot,
-                                           std::uint32_t generation) {
+                                           std::uint32_t generation, bool is_end_undone) {
+    const auto next = recorder.beginning(slot, generation + 2);
     for (std::uint32_t i = 1; i < recorder.lives_kept(); ++i) {
         const auto found = recorder.beginning(slot, generation + 2 * i);
         if (found && !found->is_undone) {
             return found;
         }
+        if (!found && !is_end_undone) { // it may be about to be written, before those of later lives
+            break;
+        }
     }
-    return recorder.beginning(slot, generation + 2);
+    return next;
 }
 
 /// What is known of the life with this generation of a slot, whose end may wait, where `tell(record)` says
@@ -53,8 +57,8 @@ recorded_life recorded_life_of(const Recorder& recorder, slot_index slot, std::u
     }
     const auto end = recorder.end(slot, generation, end_may_wait);
     const bool is_undone = found.beginning && found.beginning->is_undone;
-    const auto next =
-        is_undone ? recorder.beginning(slot, generation + 2) : beginning_after(recorder, slot, generation);
+    const auto next = is_undone ? recorder.beginning(slot, generation + 2)
+                                : beginning_after(recorder, slot, generation, end && end->is_undone);
     // What came after a restore has ended no life that this has taken back.
     const bool is_revoked = next && next->event == life_event::renamed && (!is_undone || next->is_undone);
     if (is_revoked && (!end || (end->is_undone && !next->is_undone))) {
