@@ -312,6 +312,17 @@ TEST_F(saved_worlds, lose_what_came_before_a_frame) {
     EXPECT_EQ(remove_saved_before(folder, 200), 0U);
 }
 
+// Or another process could take the snapshot, without journals, for the world.
+TEST_F(saved_worlds, lose_their_snapshots_before_their_journals) {
+    for (const std::uint64_t frame : {0U, 1U, 2U, 3U}) {
+        write_snapshot(frame);
+        const std::filesystem::path journal = journal_file_of(folder, frame);
+        std::filesystem::create_directories(journal / "that can't be removed");
+    }
+    EXPECT_THROW(remove_saved_before(folder, 3), std::system_error);
+    EXPECT_EQ(saved_frames(folder), std::vector<std::uint64_t>{3});
+}
+
 TEST_F(saved_worlds, lose_nothing_for_a_frame_that_has_no_snapshot) {
     write_snapshot(0);
     write_journal(0, 100);
