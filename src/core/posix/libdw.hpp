@@ -53,8 +53,9 @@ struct Dwfl_Callbacks {
 /// The functions of the library.
 class libdw {
 public:
-    /// They, loaded at the first call. Called without a lock, and takes none: while a module is loaded, that
-    /// thread has the loader's, and what it runs then may ask for names, too. Throws std::bad_alloc.
+    /// Returns them; the first call loads the library. It must be called without a lock, and takes none:
+    /// while a module is loaded, that thread has the loader's, and what it runs then may ask for names, too.
+    /// Throws std::bad_alloc.
     static const libdw& loaded() {
         static constinit std::atomic<const libdw*> first_loaded{nullptr}; // never destroyed
         // acquire: pairs with the exchange below
