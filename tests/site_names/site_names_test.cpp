@@ -11,6 +11,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <tests/support/fork.hpp>
 
 #include <atomic>
 #include <cstdint>
@@ -188,6 +189,9 @@ TEST_F(site_names, are_found_for_types_without_a_name_and_in_lambdas) {
 
 #if !defined(_WIN32)
 TEST_F(site_names, can_be_asked_for_by_a_child_of_a_process_that_asks) {
+    if (!children_can_allocate) {
+        GTEST_SKIP() << no_allocator_in_children;
+    }
     const auto [handle, line] = game::spawn_wave(all);
     std::atomic<bool> is_over{false};
     std::thread asking([&, ship = handle] {

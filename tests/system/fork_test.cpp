@@ -7,6 +7,7 @@
 #include <src/core/process/pool_id_registry.hpp>
 #include <src/core/process/process_state.hpp>
 #include <sys/wait.h>
+#include <tests/support/fork.hpp>
 #include <tests/support/threads.hpp>
 #include <unistd.h>
 
@@ -79,6 +80,9 @@ private:
 };
 
 TEST(fork_test, a_child_makes_pools_of_its_own_while_threads_of_the_parent_make_and_end_pools) {
+    if (!children_can_allocate) {
+        GTEST_SKIP() << no_allocator_in_children;
+    }
     const busy_threads parents(2, [](std::size_t) {
         auto& ids = pool_ids_of_layout(default_layout::index_bits, default_layout::generation_bits,
                                        default_layout::pool_id_bits);
@@ -94,6 +98,9 @@ TEST(fork_test, a_child_makes_pools_of_its_own_while_threads_of_the_parent_make_
 }
 
 TEST(fork_test, a_child_makes_pools_of_its_own_while_threads_of_the_parent_use_theirs) {
+    if (!children_can_allocate) {
+        GTEST_SKIP() << no_allocator_in_children;
+    }
     pool<int> shared({.name = "of the parent", .capacity = 10'000});
     const busy_threads parents(2, [&](std::size_t thread) {
         if (thread == 0) {
