@@ -44,7 +44,7 @@ HANDLEPOOL_EXPORT std::vector<std::uint64_t> saved_frames(const std::filesystem:
 
 /// What a process goes on from.
 struct saved_world {
-    std::filesystem::path folder{};
+    std::filesystem::path folder{};    ///< where it is
     std::uint64_t frame = 0;           ///< of the snapshot
     std::vector<std::byte> snapshot{}; ///< for snapshot::load()
     /// The journals to read, one after the other. The last one is that of open_last_journal().
