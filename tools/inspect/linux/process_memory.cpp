@@ -192,7 +192,7 @@ void process_memory::read_touched(std::uint64_t address, std::span<std::byte> to
 }
 
 std::vector<data_range> data_ranges(int process) {
-    constexpr std::uint64_t most_bytes = std::uint64_t{64} << 20; // of a module's data
+    constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30; // of a module's data
     const process_memory memory(process);
     std::string module; // whose beginning was seen last
     std::vector<data_range> found;

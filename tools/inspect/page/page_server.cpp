@@ -60,8 +60,7 @@ public:
     const page_address& address() const noexcept { return address_; }
 
     void run() {
-        asio::signal_set signals(context_, SIGINT, SIGTERM);
-        signals.async_wait([this](error_code, int) { context_.stop(); });
+        signals_.async_wait([this](error_code, int) { context_.stop(); });
         start(look());
         start(accept());
         context_.run();
@@ -154,6 +153,7 @@ private:
     recorded_past* const past_; // null if nothing is recorded
     const page_options options_;
     asio::io_context context_{1};
+    asio::signal_set signals_{context_, SIGINT, SIGTERM}; // from here on they wait for run()
     tcp::acceptor acceptor_;
     asio::steady_timer room_; // ended when there is one more connection to have
     std::size_t connections_ = 0;
