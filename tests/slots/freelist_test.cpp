@@ -35,6 +35,10 @@ TEST(reuse_distance_test, keeps_the_smallest) {
     EXPECT_EQ(distance.get(), 7U);
     distance.observe(9);
     EXPECT_EQ(distance.get(), 7U);
+    for (const std::size_t next : {3U, 3U, 5U}) {
+        distance.observe(next);
+        EXPECT_EQ(distance.get(), 3U);
+    }
     distance.observe(0);
     EXPECT_EQ(distance.get(), 0U);
 }
