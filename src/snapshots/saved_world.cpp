@@ -222,6 +222,13 @@ journal_writer open_last_journal(const saved_world& found, std::uint64_t world,
 journal_writer begin_saved_world(const std::filesystem::path& folder, std::uint64_t frame,
                                  std::span<const std::byte> snapshot, std::uint64_t world,
                                  const journal_options& options) {
+    // A journal that has lost its snapshot would be read behind this one, or be in the way of a later one.
+    if (frames_in(folder, snapshot_ending).empty()) {
+        if (const auto lost = frames_in(folder, journal_ending); !lost.empty()) {
+            throw_file_error(std::make_error_code(std::errc::file_exists),
+                             journal_file_of(folder, lost.front()));
+        }
+    }
     const std::filesystem::path file = snapshot_file_of(folder, frame);
     write_snapshot_file(file, snapshot, {.replace = false});
     std::optional<journal_writer> journal =

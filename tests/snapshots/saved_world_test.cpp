@@ -192,6 +192,18 @@ TEST_F(saved_worlds, do_not_begin_where_another_one_has_gone_on) {
     EXPECT_EQ(find_saved_world(folder)->last_frame, 6U);
 }
 
+// Its snapshot was lost: what it says of that world would be read behind the new one.
+TEST_F(saved_worlds, do_not_begin_beside_a_journal_without_its_snapshot) {
+    for (const std::uint64_t frame : {3U, 9U}) {
+        write_journal(frame, frame + 1);
+        EXPECT_EQ(message_of<std::system_error>([&] { begin_saved_world(folder, 3, two_blocks(), 7); }),
+                  journal_file_of(folder, frame).string() + ": File exists");
+        EXPECT_EQ(saved_frames(folder), std::vector<std::uint64_t>());
+        EXPECT_TRUE(std::filesystem::remove(journal_file_of(folder, frame)));
+    }
+    EXPECT_EQ(begin_saved_world(folder, 3, two_blocks(), 7).frame(), 3U);
+}
+
 #if !defined(_WIN32)
 TEST_F(saved_worlds, are_looked_for_again_if_they_are_removed_meanwhile) {
     const std::filesystem::path slow = snapshot_file_of(folder, 100);

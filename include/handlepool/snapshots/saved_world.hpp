@@ -71,7 +71,7 @@ HANDLEPOOL_EXPORT journal_writer open_last_journal(const saved_world& found, std
 /// Begins a world in a folder that has none: writes its first snapshot, and makes the journal that goes on
 /// from it. Waits for the disk. Linear in the snapshot, and in the files of the folder. Throws what
 /// write_snapshot_file() and journal_writer::create() throw: std::system_error also if another process has
-/// begun. What the folder had before stays.
+/// begun, or if the folder has a journal and no snapshot. What the folder had before stays.
 HANDLEPOOL_EXPORT journal_writer begin_saved_world(const std::filesystem::path& folder, std::uint64_t frame,
                                                    std::span<const std::byte> snapshot, std::uint64_t world,
                                                    const journal_options& options = {});
