@@ -2,6 +2,7 @@
 #include "../shared/files.hpp"
 
 #include <handlepool/detail/base/throw_exception.hpp>
+#include <handlepool/detail/journal/journal_file.hpp>
 #include <handlepool/detail/snapshots/snapshot_reader.hpp>
 #include <handlepool/detail/text/text.hpp>
 #include <handlepool/snapshots/journal_reader.hpp>
@@ -14,6 +15,7 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <stdexcept>
@@ -154,6 +156,50 @@ std::optional<saved_world> world_from(const std::filesystem::path& folder,
     return std::nullopt;
 }
 
+/// Keeps other processes from beginning a world in the folder, by an unfinished file that nobody finishes.
+class only_beginner {
+public:
+    /// Throws std::system_error where another process is beginning.
+    explicit only_beginner(const std::filesystem::path& folder)
+        : file_(folder / "first.journal.new"),
+          locked_(detail::open_journal_file(folder / "first.journal", detail::journal_file_use::create)) {}
+    ~only_beginner() {
+        std::error_code ignored;
+        std::filesystem::remove(file_, ignored); // before it is unlocked
+    }
+    only_beginner(const only_beginner&) = delete;
+    only_beginner& operator=(const only_beginner&) = delete;
+
+private:
+    std::filesystem::path file_;
+    std::unique_ptr<journal_storage> locked_;
+};
+
+/// Throws std::system_error where the folder has files of a world: they would be read behind a new one's. A
+/// journal that says nothing is left by a process that was killed while it began, and goes.
+void make_room(const std::filesystem::path& folder) {
+    std::vector<std::filesystem::path> empty;
+    for_each_file(folder, [&](const auto& file, std::uint64_t, std::string_view ending) {
+        if (ending == journal_ending && !journal_reader(file).next()) {
+            empty.push_back(file);
+        } else if (ending == journal_ending || ending == snapshot_ending) {
+            throw_file_error(std::make_error_code(std::errc::file_exists), file);
+        }
+    });
+    for (const std::filesystem::path& each : empty) {
+        std::error_code error;
+        std::filesystem::remove(each, error);
+        throw_file_error(error, each);
+    }
+}
+
+/// Removes a journal that was just made.
+void take_back(std::optional<journal_writer>& journal, const std::filesystem::path& file) {
+    journal.reset();
+    std::error_code ignored;
+    std::filesystem::remove(file, ignored);
+}
+
 [[noreturn]] void refuse_second(const std::filesystem::path& file) {
     detail::throw_exception(file_error(std::make_error_code(std::errc::device_or_resource_busy), file));
 }
@@ -210,9 +256,8 @@ journal_writer open_last_journal(const saved_world& found, std::uint64_t world,
                             std::filesystem::exists(journal_file_of(found.folder, journal->frame()))) ||
                            !std::filesystem::exists(snapshot_file_of(found.folder, found.frame));
     if (has_ended || journal->frame() != found.last_frame) {
-        journal.reset();
         if (is_new) {
-            std::filesystem::remove(file);
+            take_back(journal, file);
         }
         refuse_second(file);
     }
@@ -222,24 +267,16 @@ journal_writer open_last_journal(const saved_world& found, std::uint64_t world,
 journal_writer begin_saved_world(const std::filesystem::path& folder, std::uint64_t frame,
                                  std::span<const std::byte> snapshot, std::uint64_t world,
                                  const journal_options& options) {
-    // A journal that has lost its snapshot would be read behind this one, or be in the way of a later one.
-    if (frames_in(folder, snapshot_ending).empty()) {
-        if (const auto lost = frames_in(folder, journal_ending); !lost.empty()) {
-            throw_file_error(std::make_error_code(std::errc::file_exists),
-                             journal_file_of(folder, lost.front()));
-        }
-    }
-    const std::filesystem::path file = snapshot_file_of(folder, frame);
-    write_snapshot_file(file, snapshot, {.replace = false});
+    const only_beginner alone(folder);
+    make_room(folder);
+    // The journal first: who finds the snapshot can't go on with it.
+    const std::filesystem::path file = journal_file_of(folder, frame);
     std::optional<journal_writer> journal =
-        open_last_journal({.folder = folder, .frame = frame, .last_frame = frame}, world, options);
-    // Another process may have gone on to a later snapshot already, and removed the one that it began with
-    // before this one came.
-    if (frames_in(folder, snapshot_ending) != std::vector{frame}) {
-        journal.reset();
-        std::filesystem::remove(journal_file_of(folder, frame));
-        std::filesystem::remove(file);
-        refuse_second(file);
+        journal_writer::create(file, {.world = world, .frame = frame}, options);
+    if (const std::exception_ptr error = detail::capture_exception(
+            [&] { write_snapshot_file(snapshot_file_of(folder, frame), snapshot); })) {
+        take_back(journal, file);
+        std::rethrow_exception(error);
     }
     return *std::move(journal);
 }

@@ -13,12 +13,15 @@
 #include <tests/support/scratch_directory.hpp>
 
 #include <algorithm>
+#include <array>
+#include <barrier>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <ios>
 #include <optional>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <system_error>
@@ -26,7 +29,10 @@
 #include <vector>
 
 #if !defined(_WIN32)
+#include <sys/resource.h>
 #include <sys/stat.h>
+
+#include <csignal>
 #endif
 
 namespace handlepool::test {
@@ -45,6 +51,13 @@ struct saved_worlds : testing::Test {
     }
     void cut_off(const std::filesystem::path& file) const {
         std::filesystem::resize_file(file, std::filesystem::file_size(file) - 1);
+    }
+    std::set<std::filesystem::path> files() const {
+        std::set<std::filesystem::path> found;
+        for (const auto& each : std::filesystem::directory_iterator(folder)) {
+            found.insert(each.path());
+        }
+        return found;
     }
     std::vector<std::filesystem::path> journals(std::vector<std::uint64_t> frames) const {
         std::vector<std::filesystem::path> files;
@@ -185,10 +198,9 @@ TEST_F(saved_worlds, begin_with_a_snapshot_and_its_journal) {
 TEST_F(saved_worlds, do_not_begin_where_another_one_has_gone_on) {
     write_snapshot(5);
     write_journal(5, 6);
-    EXPECT_EQ(message_of<std::system_error>([&] { begin_saved_world(folder, 3, two_blocks(), 7); }),
-              snapshot_file_of(folder, 3).string() + ": Device or resource busy");
-    EXPECT_EQ(saved_frames(folder), std::vector<std::uint64_t>{5});
-    EXPECT_FALSE(std::filesystem::exists(journal_file_of(folder, 3)));
+    const auto before = files();
+    EXPECT_THROW(begin_saved_world(folder, 3, two_blocks(), 7), std::system_error);
+    EXPECT_EQ(files(), before);
     EXPECT_EQ(find_saved_world(folder)->last_frame, 6U);
 }
 
@@ -198,10 +210,63 @@ TEST_F(saved_worlds, do_not_begin_beside_a_journal_without_its_snapshot) {
         write_journal(frame, frame + 1);
         EXPECT_EQ(message_of<std::system_error>([&] { begin_saved_world(folder, 3, two_blocks(), 7); }),
                   journal_file_of(folder, frame).string() + ": File exists");
-        EXPECT_EQ(saved_frames(folder), std::vector<std::uint64_t>());
+        EXPECT_EQ(files(), std::set{journal_file_of(folder, frame)});
         EXPECT_TRUE(std::filesystem::remove(journal_file_of(folder, frame)));
     }
     EXPECT_EQ(begin_saved_world(folder, 3, two_blocks(), 7).frame(), 3U);
+}
+
+TEST_F(saved_worlds, begin_again_where_a_process_was_killed_as_it_began) {
+    write_journal(0, 0);
+    write_journal(3, 3, 2);
+    std::ofstream(folder / "first.journal.new") << "x";
+    EXPECT_EQ(begin_saved_world(folder, 3, two_blocks(), 7).origin(),
+              (journal_origin{.world = 7, .frame = 3}));
+    EXPECT_EQ(files(), (std::set{journal_file_of(folder, 3), snapshot_file_of(folder, 3)}));
+    write_journal(5, 5); // beside a snapshot it is another process's
+    EXPECT_THROW(begin_saved_world(folder, 5, two_blocks(), 7), std::system_error);
+    EXPECT_EQ(files().size(), 3U);
+}
+
+#if !defined(_WIN32)
+TEST_F(saved_worlds, that_have_no_room_for_their_snapshot_leave_nothing) {
+    struct rlimit before{};
+    ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+    const auto signal_before = std::signal(SIGXFSZ, SIG_IGN);
+    const struct rlimit small{.rlim_cur = 1 << 16, .rlim_max = before.rlim_max};
+    ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+    const std::vector<std::byte> large(1 << 20);
+    EXPECT_EQ(message_of<std::system_error>([&] { begin_saved_world(folder, 3, large, 7); }),
+              snapshot_file_of(folder, 3).string() + ": File too large");
+    EXPECT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
+    std::signal(SIGXFSZ, signal_before);
+    EXPECT_EQ(files(), std::set<std::filesystem::path>());
+}
+#endif
+
+TEST_F(saved_worlds, begin_once_whatever_the_frames_of_those_who_begin) {
+    for (int round = 0; round != 50; ++round) {
+        std::barrier begins(3);
+        std::array<std::optional<journal_writer>, 3> journals;
+        {
+            std::vector<std::jthread> beginners;
+            for (std::size_t i = 0; i != 3; ++i) {
+                beginners.emplace_back([&, i] {
+                    begins.arrive_and_wait();
+                    try {
+                        journals[i] = begin_saved_world(folder, i / 2, two_blocks(), i, {.sync_every = 0});
+                    } catch (const std::system_error&) { // another one was faster
+                    }
+                });
+            }
+        }
+        ASSERT_EQ(std::ranges::count(journals, true, &std::optional<journal_writer>::has_value), 1);
+        const std::uint64_t frame =
+            (*std::ranges::find_if(journals, [](auto& each) { return each.has_value(); }))->frame();
+        ASSERT_EQ(files(), (std::set{journal_file_of(folder, frame), snapshot_file_of(folder, frame)}));
+        std::filesystem::remove(journal_file_of(folder, frame));
+        std::filesystem::remove(snapshot_file_of(folder, frame));
+    }
 }
 
 #if !defined(_WIN32)

@@ -22,10 +22,11 @@
 ///     frames 101 to 200                frames 201 to ...
 /// ```
 ///
-/// A program that goes on to the next ones ends a journal with the frame of the new snapshot, writes that,
-/// and makes its journal. It may make the journal first, and write the snapshot in another thread meanwhile:
-/// until that is there, the older snapshot and both journals are the world. Then files of frames before it
-/// can be removed: see remove_saved_before().
+/// A program that goes on to the next ones ends a journal with the frame of the new snapshot, makes the
+/// journal of that frame, and then writes the snapshot, perhaps in another thread meanwhile: until that is
+/// there, the older snapshot and both journals are the world. In another order a process could find the new
+/// snapshot and make its journal. When the snapshot is there, files of frames before it can be removed: see
+/// remove_saved_before().
 ///
 /// Of several processes that use a folder at the same time, one goes on, and the others have an error:
 /// begin_saved_world(), where the folder has no world yet, and open_last_journal() see who was faster.
@@ -68,10 +69,11 @@ HANDLEPOOL_EXPORT std::optional<saved_world> find_saved_world(const std::filesys
 HANDLEPOOL_EXPORT journal_writer open_last_journal(const saved_world& found, std::uint64_t world,
                                                    const journal_options& options = {});
 
-/// Begins a world in a folder that has none: writes its first snapshot, and makes the journal that goes on
-/// from it. Waits for the disk. Linear in the snapshot, and in the files of the folder. Throws what
-/// write_snapshot_file() and journal_writer::create() throw: std::system_error also if another process has
-/// begun, or if the folder has a journal and no snapshot. What the folder had before stays.
+/// Begins a world in a folder that has none: makes the journal that goes on from its first snapshot, and
+/// writes that. Waits for the disk. Linear in the snapshot, and in the files of the folder. Throws what
+/// write_snapshot_file() and journal_writer::create() throw: std::system_error also if the folder has a
+/// snapshot already, or a journal with frames, whose snapshot is lost; or if another process is beginning.
+/// And invalid_journal if such a journal is damaged. Where it throws, the folder is as it was.
 HANDLEPOOL_EXPORT journal_writer begin_saved_world(const std::filesystem::path& folder, std::uint64_t frame,
                                                    std::span<const std::byte> snapshot, std::uint64_t world,
                                                    const journal_options& options = {});
