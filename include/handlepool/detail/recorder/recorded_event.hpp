@@ -29,17 +29,19 @@ HANDLEPOOL_EXPORT std::string name_of_site(call_site site, site_namer namer);
 
 /// The beginning of the life that came after the one with this generation. Of lives that were undone in
 /// between, where a restore has left their handles stale, none counts that another life follows. If the end
-/// of this life was undone, nor do handles that were only reserved then, and have no beginning.
+/// of this life was undone, or the life after it, which a revoke had begun, nor do handles that were only
+/// reserved then, and have no beginning.
 template <class Recorder>
 std::optional<life_record> beginning_after(const Recorder& recorder, slot_index slot,
                                            std::uint32_t generation, bool is_end_undone) {
     const auto next = recorder.beginning(slot, generation + 2);
+    const bool was_undone = is_end_undone || (next && next->is_undone);
     for (std::uint32_t i = 1; i < recorder.lives_kept(); ++i) {
         const auto found = recorder.beginning(slot, generation + 2 * i);
         if (found && !found->is_undone) {
             return found;
         }
-        if (!found && !is_end_undone) { // it may be about to be written, before those of later lives
+        if (!found && !was_undone) { // it may be about to be written, before those of later lives
             break;
         }
     }
