@@ -53,7 +53,7 @@ private:
     };
 
     /// Returns whether the event was possible.
-    bool happens(unsigned event) {
+    bool happens(std::uint_fast32_t event) {
         switch (event) {
         case 0: {
             if (now_.alive || reserved_) {
