@@ -12,7 +12,10 @@ void at_fork(void (*before)(), void (*after)()) noexcept {
 namespace {
 
 struct before_main {
-    before_main() { make_registries(); }
+    before_main() {
+        make_registries();
+        have_forks_wait_for_names();
+    }
 };
 [[gnu::init_priority(101)]] const before_main made;
 

@@ -13,8 +13,13 @@ namespace handlepool::detail {
 #endif
 void at_fork(void (*before)(), void (*after)()) noexcept;
 
-/// Defined in pool_id_registry.cpp. Called before main where there is fork, so that no child finds the
-/// registries half made.
+// Called where there is fork before any other object of static storage duration is made: so that the module
+// that the others see calls them, and not one that such an object loads, which may be unloaded.
+
+/// Defined in pool_id_registry.cpp. So that no child finds the registries half made.
 void make_registries();
+
+/// Defined in recorder/depots.cpp. So that no child finds names_mutex locked by a thread that it has not.
+void have_forks_wait_for_names() noexcept;
 
 } // namespace handlepool::detail

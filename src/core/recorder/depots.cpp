@@ -22,6 +22,14 @@ HANDLEPOOL_EXPORT inline constinit std::atomic<word_depot*> all_actors{nullptr};
 /// Whether fork waits for names_mutex.
 HANDLEPOOL_EXPORT inline constinit std::atomic<bool> forks_wait{false};
 
+// Takes no lock: while a module is loaded, this one's thread has the loader's, for which another thread may
+// be waiting with a lock of ours.
+void have_forks_wait_for_names() noexcept {
+    if (!forks_wait.exchange(true, std::memory_order::relaxed)) {
+        at_fork([] { names_mutex.lock(); }, [] { names_mutex.unlock(); });
+    }
+}
+
 namespace {
 
 // A value is addresses, or a text: the first word of a text has its highest bit set, which no address has.
@@ -32,17 +40,6 @@ constexpr std::size_t thread_chars = 32;
 
 constexpr std::uint32_t most_sites = 1U << 20;
 constexpr std::uint32_t most_actors = (1U << (64 - site_bits)) - 1;
-
-// Takes no lock: while a module is loaded, this one's thread has the loader's, for which another thread may
-// be waiting with a lock of ours.
-struct before_forks {
-    before_forks() {
-        if (!forks_wait.exchange(true, std::memory_order::relaxed)) {
-            at_fork([] { names_mutex.lock(); }, [] { names_mutex.unlock(); });
-        }
-    }
-};
-const before_forks registered;
 
 /// The depot, made if it is not there yet. Throws reservation_failed.
 word_depot& depot_in(std::atomic<word_depot*>& made, const char* what_for, std::uint32_t most,
