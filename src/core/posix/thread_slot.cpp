@@ -13,7 +13,7 @@ namespace handlepool::detail::this_thread {
 
 namespace {
 
-// Nobody else's symbol stands for it, where that may happen to number_word alone: a linker can be told to
+// Nobody else's symbol stands for it, where that may happen to known alone: a linker can be told to
 // hide some names of a module and not others.
 constinit thread_local std::uint32_t own_word = 0;
 

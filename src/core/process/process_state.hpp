@@ -29,8 +29,9 @@ using constant_mutex = std::mutex;
 struct alignas(64) process_state {
     thread_index_set<std::atomic, thread_index_limit / 64> thread_indices;
 
-    // By those numbers, those of the system, where it has any.
+    // By those numbers, those of the system, where it has any; and how many threads have had the number.
     std::array<std::atomic<std::uint32_t>, thread_index_limit> system_threads;
+    std::array<std::atomic<std::uint32_t>, thread_index_limit> thread_turns;
 
     constant_mutex registries_mutex; // for what follows
     // By the widths of a layout. Never destroyed: pools of static storage duration may end later.

@@ -55,16 +55,18 @@ std::uint32_t claim_index(std::uint64_t wanted) noexcept {
             return index;
         }
         note_system_thread(index);
+        this_process.thread_turns[index].fetch_add(1, std::memory_order::relaxed); // by its owner alone
         number_plus_one = index + 1;
         keep_word(number_plus_one);
     }
-    number_word = mine + number_plus_one;
+    known = {.word = mine + number_plus_one,
+             .turn = this_process.thread_turns[number_plus_one - 1].load(std::memory_order::relaxed)};
     return number_plus_one - 1;
 }
 
 void thread_ends(std::uint32_t number_plus_one) noexcept {
 #if !defined(__MINGW32__) // which has freed the thread's variables by now, and would make them anew for good
-    number_word = 0;
+    known = {};
 #endif
     this_process.thread_indices.give_back(number_plus_one - 1);
 }

@@ -106,7 +106,7 @@ public:
     [[nodiscard]] gate_refusal close(parent_gate* parent = nullptr,
                                      gate_use use = gate_use::compaction) noexcept {
         const Pin* const mine = pins_.mine();
-        if (mine != nullptr && mine->guards() != 0) {
+        if (mine != nullptr && mine->has_guard_of_caller()) {
             return gate_refusal::guard_of_caller;
         }
         let_waiting_guards_pass();

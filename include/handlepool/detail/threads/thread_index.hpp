@@ -22,9 +22,15 @@ inline constexpr std::uint32_t foreign_thread_index = thread_index_limit + 1;
 
 namespace this_thread {
 
-/// The calling thread's number + 1, above that the identity of its numbering; 0 before it has a number.
-/// Trivially destructible, so that it stays readable until the very end of the thread.
-HANDLEPOOL_EXPORT inline constinit thread_local std::uint64_t number_word = 0;
+/// What a thread knows of itself. Trivially destructible, so that it stays readable until the very end of the
+/// thread.
+struct known_numbers {
+    /// Its number + 1, above that the identity of its numbering; 0 before it has a number.
+    std::uint64_t word = 0;
+    /// Which of the threads that have had this number it is.
+    std::uint32_t turn = 0;
+};
+HANDLEPOOL_EXPORT inline constinit thread_local known_numbers known;
 
 /// The identity of the numbering that the calling code uses. Wait-free.
 HANDLEPOOL_EXPORT std::uint64_t numbering() noexcept;
@@ -36,11 +42,16 @@ HANDLEPOOL_EXPORT std::uint32_t claim_index(std::uint64_t numbering) noexcept;
 /// Returns the calling thread's number, or what claim_index() returns. Wait-free after a thread's first call,
 /// which is lock-free.
 inline std::uint32_t index(std::uint64_t numbering) noexcept {
-    const std::uint64_t index = number_word - numbering - 1;
+    const std::uint64_t index = known.word - numbering - 1;
     return index < thread_index_limit ? static_cast<std::uint32_t>(index) : claim_index(numbering);
 }
 inline std::uint32_t index() noexcept {
     return index(numbering());
+}
+
+/// Tells the calling thread, once it has a number, from those that had the number before. Wait-free.
+inline std::uint32_t turn() noexcept {
+    return known.turn;
 }
 
 /// Waits a little for another thread, after `waited` nanoseconds of the same: lets others run at first, and
