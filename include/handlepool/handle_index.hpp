@@ -135,7 +135,7 @@ public:
     /// The key of an object, valid until the object has another; null if it has none. Constant.
     const Key* key_of(handle_type handle) const noexcept {
         const detail::found_position position = members_.find(handle);
-        return position ? &keys_[*position]->key : nullptr;
+        return position ? std::addressof(keys_[*position]->key) : nullptr;
     }
 
     // ---- Changes

@@ -10,6 +10,7 @@
 
 #include <concepts>
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -154,11 +155,11 @@ public:
     /// The member's value; null if the object is no member. Constant.
     V* find(handle_type handle) noexcept {
         const detail::found_position position = members_.find(handle);
-        return position ? &values_[*position] : nullptr;
+        return position ? std::addressof(values_[*position]) : nullptr;
     }
     const V* find(handle_type handle) const noexcept {
         const detail::found_position position = members_.find(handle);
-        return position ? &values_[*position] : nullptr;
+        return position ? std::addressof(values_[*position]) : nullptr;
     }
 
     /// The member's value. Constant. Throws std::out_of_range if the object is no member.
@@ -248,7 +249,7 @@ private:
         detail::make_room(values_);
         members_.add(handle);
         values_.push_back(std::move(value));
-        return {&values_.back(), true};
+        return {std::addressof(values_.back()), true};
     }
 
     /// Removes a member, and returns its value, which ends when the map is whole.

@@ -20,6 +20,7 @@
 #include <exception>
 #include <initializer_list>
 #include <istream>
+#include <memory>
 #include <new>
 #include <optional>
 #include <span>
@@ -181,7 +182,7 @@ public:
         if (made_.size() != 0) {
             value = std::move(*std::launder(static_cast<Value*>(made_.at(0))));
         } else if constexpr (is_bytes) {
-            put_in(0, &value);
+            put_in(0, std::addressof(value));
         }
     }
     /// Element `i`, which is moved away.

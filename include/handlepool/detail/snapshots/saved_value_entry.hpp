@@ -7,6 +7,7 @@
 #include <handlepool/detail/snapshots/snapshot_entry.hpp>
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -28,7 +29,7 @@ public:
           element_(object_type<Value>(), element_names::of_value(), std::move(archive), std::move(steps)) {}
 
     void save(snapshot_writer& to) override {
-        const auto only_run = [this](auto visit) { visit(&value_, std::size_t{1}); };
+        const auto only_run = [this](auto visit) { visit(std::addressof(value_), std::size_t{1}); };
         element_.prepare(1, only_run);
         to.begin_block(kind(), version, name(), element_.bytes({}));
         element_.write(to, {}, only_run);
