@@ -130,6 +130,59 @@ TYPED_TEST(hooks_and_containers, hooks_find_what_ends_with_the_object) {
     }
 }
 
+/// Ends all objects of the pool. `sink(object)` gets those that are taken out of it; returns whether it does.
+enum class way_out { extracts, drains, resets };
+template <class Pool, class Sink>
+bool leave(Pool& pool, way_out way, const std::vector<typename Pool::handle_type>& all, Sink sink) {
+    switch (way) {
+    case way_out::extracts:
+        for (const auto each : all) {
+            pool.extract(each, [sink, each](auto&&) { sink(each); });
+        }
+        pool.compact();
+        return true;
+    case way_out::drains:
+        pool.drain([&](auto handle, auto&&) { sink(handle); });
+        return true;
+    default:
+        pool.reset();
+        return false;
+    }
+}
+
+TYPED_TEST(hooks_and_containers, hooks_find_what_leaves_with_the_object_whatever_the_way) {
+    for (const bool attached_first : {false, true}) {
+        for (const way_out way : {way_out::extracts, way_out::drains, way_out::resets}) {
+            std::vector<int> found;
+            std::vector<int> sunk;
+            companions<TypeParam> at;
+            std::optional<TypeParam> made;
+            TypeParam& pool = *this->make(made);
+            if (attached_first) {
+                at.attach(pool);
+            }
+            const scoped_hook deaths =
+                pool.on_destroy([&](auto handle, auto&&) { found.push_back(at.count(handle)); });
+            if (!attached_first) {
+                at.attach(pool);
+            }
+            std::vector<typename TypeParam::handle_type> all;
+            for (int i = 0; i != 3; ++i) {
+                all.push_back(made_in(pool, i));
+                at.add(all.back(), i);
+            }
+            pool.compact();
+            all.push_back(made_in(pool, 3)); // a newborn
+            at.add(all.back(), 3);
+            const bool sinks = leave(pool, way, all, [&](auto handle) { sunk.push_back(at.count(handle)); });
+            EXPECT_THAT(found, ElementsAre(4, 4, 4, 4));
+            EXPECT_EQ(sunk.size(), sinks ? 4U : 0U);
+            EXPECT_EQ(pool.size(), 0U);
+            EXPECT_EQ(at.visible.size() + at.sprites.size() + at.names.size() + at.scene.size(), 0U);
+        }
+    }
+}
+
 TYPED_TEST(hooks_and_containers, the_end_of_a_pool_is_seen_by_hooks_before_it_and_not_by_those_behind_it) {
     int seen_before = 0;
     int seen_behind = 0;
