@@ -2,6 +2,7 @@
 
 // shrink_to_fit of a service: of all its pools, and what keeps it off.
 
+#include <handlepool/recycling_pool.hpp>
 #include <handlepool/service.hpp>
 #include <handlepool/stable_pool.hpp>
 
@@ -20,6 +21,8 @@ namespace {
 using testing::ThrowsMessage;
 
 struct page_sized {
+    void clear() noexcept {} // for recycling pools
+
     std::array<char, 4096> bytes{};
 };
 
@@ -34,28 +37,32 @@ protected:
         for (std::size_t i = 0; i != objects; ++i) {
             dense.emplace();
             stable.emplace();
+            recycling.emplace();
         }
         world.compact();
         dense.clear();
         stable.clear();
+        recycling.clear();
         world.compact();
     }
     template <class Pool>
     static std::size_t bytes_of(const Pool& pool) {
         return pool.stats().bytes_resident_in_objects;
     }
-    std::size_t bytes() const { return bytes_of(dense) + bytes_of(stable); }
+    std::size_t bytes() const { return bytes_of(dense) + bytes_of(stable) + bytes_of(recycling); }
 
     service world;
     pool<page_sized>& dense = world.add<pool<page_sized>>("dense", {.capacity = 1000});
     stable_pool<page_sized>& stable = world.add<stable_pool<page_sized>>("stable", {.capacity = 1000});
+    recycling_pool<page_sized>& recycling =
+        world.add<recycling_pool<page_sized>>("recycling", {.capacity = 1000});
 };
 
 TEST_F(service_shrink_test, all_pools_return_their_memory) {
-    ASSERT_GE(bytes(), 2 * objects * sizeof(page_sized));
+    ASSERT_GE(bytes(), 3 * objects * sizeof(page_sized));
     const std::uint64_t frames = world.frames();
     service_shrink done = world.shrink_to_fit();
-    EXPECT_EQ(done.pools, 2U);
+    EXPECT_EQ(done.pools, 3U);
     EXPECT_EQ(done.skipped, 0U);
     EXPECT_EQ(bytes(), 0U);
     EXPECT_EQ(world.frames(), frames) << "it is no frame";
@@ -63,9 +70,9 @@ TEST_F(service_shrink_test, all_pools_return_their_memory) {
     leave_memory();
     world.remove_pool("dense"); // lives until the next compaction
     done = world.try_shrink_to_fit().value();
-    EXPECT_EQ(done.pools, 1U);
+    EXPECT_EQ(done.pools, 2U);
     EXPECT_EQ(done.skipped, 0U);
-    EXPECT_EQ(bytes_of(stable), 0U);
+    EXPECT_EQ(bytes_of(stable) + bytes_of(recycling), 0U);
     EXPECT_GE(bytes_of(dense), objects * sizeof(page_sized));
 }
 
@@ -99,10 +106,10 @@ TEST_F(service_shrink_test, a_pool_that_refuses_is_named_after_the_others_have_r
 
         const std::optional<service_shrink> done = world.try_shrink_to_fit();
         ASSERT_TRUE(done);
-        EXPECT_EQ(done->pools, 1U);
+        EXPECT_EQ(done->pools, 2U);
         EXPECT_EQ(done->skipped, 1U);
     }
-    EXPECT_EQ(world.shrink_to_fit().pools, 2U);
+    EXPECT_EQ(world.shrink_to_fit().pools, 3U);
     EXPECT_EQ(bytes(), 0U);
 }
 
@@ -120,6 +127,11 @@ TEST_F(service_shrink_test, is_refused_beside_a_guard_or_a_compaction_of_the_ser
         EXPECT_EQ(world.try_shrink_to_fit(), std::nullopt);
         EXPECT_FALSE(dense.try_shrink_to_fit());
         EXPECT_TRUE(stable.try_shrink_to_fit()) << "it is not being compacted";
+        std::thread([&] {
+            EXPECT_THROW(world.shrink_to_fit(), compaction_conflict);
+            EXPECT_EQ(world.try_shrink_to_fit(), std::nullopt);
+            EXPECT_FALSE(dense.try_shrink_to_fit());
+        }).join();
     });
     EXPECT_GE(bytes(), before);
     dense.erase(dense.emplace());
@@ -131,7 +143,7 @@ TEST_F(service_shrink_test, is_refused_beside_a_guard_or_a_compaction_of_the_ser
 // The thread that holds the guard of the pool needs one of the service before it ends the first.
 TEST_F(service_shrink_test, waits_for_guards_of_pools_and_lets_those_of_the_service_pass) {
     auto of_pool = std::optional(stable.access());
-    std::jthread shrinking([&] { EXPECT_EQ(world.shrink_to_fit().pools, 2U); });
+    std::jthread shrinking([&] { EXPECT_EQ(world.shrink_to_fit().pools, 3U); });
     while (world.try_access()) { // until it has begun
         std::this_thread::yield();
     }
@@ -153,6 +165,7 @@ TEST_F(service_shrink_test, any_pool_returns_its_memory) {
     EXPECT_TRUE(pool.try_shrink_to_fit());
     EXPECT_EQ(bytes_of(dense), 0U);
     EXPECT_NO_THROW(world.find_any_pool("stable")->shrink_to_fit());
+    EXPECT_NO_THROW(world.find_any_pool("recycling")->shrink_to_fit());
     EXPECT_EQ(bytes(), 0U);
 }
 

@@ -193,11 +193,18 @@ TYPED_TEST(pool_shrink_test, is_refused_and_says_so_where_it_would_wait) {
         EXPECT_EQ(bytes_of_objects(this->pool), before);
     }
     bool in_compaction = true;
-    const scoped_hook hook =
-        this->pool.on_destroy([&](auto, auto&&) { in_compaction = this->pool.try_shrink_to_fit(); });
+    bool beside_compaction = true;
+    const scoped_hook hook = this->pool.on_destroy([&](auto, auto&&) {
+        in_compaction = this->pool.try_shrink_to_fit();
+        std::thread([&] {
+            beside_compaction = this->pool.try_shrink_to_fit();
+            EXPECT_THROW(this->pool.shrink_to_fit(), compaction_conflict);
+        }).join();
+    });
     this->pool.erase(TypeParam::emplace(this->pool));
     this->pool.compact();
     EXPECT_FALSE(in_compaction);
+    EXPECT_FALSE(beside_compaction);
     EXPECT_TRUE(this->pool.try_shrink_to_fit());
     EXPECT_LE(bytes_of_objects(this->pool), this->shared_pages());
     EXPECT_LT(bytes_of_objects(this->pool), before);
