@@ -134,6 +134,28 @@ TEST_F(map_ends, erase_another_in_a_compaction) {
     EXPECT_THAT(numbers_in(ropes), IsEmpty());
 }
 
+TEST_F(map_ends, erase_another_in_a_prune) {
+    end_pool pool({.name = "ships", .capacity = 10});
+    std::vector<end_handle> ships;
+    end_map ropes;
+    for (int i = 0; i != 4; ++i) {
+        ships.push_back(pool.emplace(i));
+    }
+    for (int i = 0; i != 4; ++i) {
+        const auto at = static_cast<std::size_t>(i);
+        const int number = static_cast<int>(ships[at].index());
+        ropes.try_emplace(ships[at], ends(number, [&, at] { ropes.erase(ships[(at + 2) % 4]); }));
+    }
+    pool.erase(ships[0]);
+    EXPECT_EQ(ropes.prune(pool), 1U);
+    EXPECT_THAT(numbers_in(ropes),
+                UnorderedElementsAre(static_cast<int>(ships[1].index()), static_cast<int>(ships[3].index())));
+    pool.erase(ships[1]);
+    pool.erase(ships[3]);
+    ropes.prune(pool);
+    EXPECT_THAT(numbers_in(ropes), IsEmpty());
+}
+
 TEST_F(map_ends, erase_another_while_some_are_erased) {
     EXPECT_EQ(erase_if(map, [](end_handle, const end_value& value) { return value->number % 2 == 1; }), 2U);
     EXPECT_THAT(numbers_in(map), ElementsAre(4));
@@ -475,6 +497,22 @@ TEST_F(key_ends, take_keys_when_the_index_ends_or_is_replaced) {
     *index = std::move(other);
     EXPECT_THAT(keys(), UnorderedElementsAre(6, 8));
     index.reset();
+}
+
+TEST_F(key_ends, take_keys_when_the_index_becomes_a_copy) {
+    index->clear();
+    index.emplace();
+    end_index other;
+    other.insert(made_up(2), {2});
+    other.insert(made_up(9), {9});
+    *index = other;
+    EXPECT_THAT(keys(), UnorderedElementsAre(2, 9));
+    other.insert(made_up(5), {5, ends(5, [this] { index->erase(made_up(9)); })});
+    *index = other;
+    EXPECT_THAT(keys(), UnorderedElementsAre(2, 5, 9));
+    other.erase(made_up(5));
+    *index = other; // the last of the keys 5
+    EXPECT_THAT(keys(), UnorderedElementsAre(2));
 }
 
 TEST_F(key_ends, take_another_key_in_a_compaction_and_in_a_prune) {
