@@ -87,5 +87,15 @@ TEST_F(module_names, come_from_no_pipe) {
     EXPECT_THAT(name_in_copy_of(module_file("_linked.so")), is_of_tables());
 }
 
+TEST_F(module_names, stay_when_modules_are_loaded) {
+    const loaded_module first =
+        support::load_below_which_its_file_is(module_file(".so"), folder.path(), "launch_rocket");
+    EXPECT_THAT(name_in(first), is_named());
+    fs::copy_file(module_file(".so"), file("another.so"));
+    const loaded_module another(file("another.so"));
+    EXPECT_THAT(name_in(first), is_named());
+    EXPECT_THAT(name_in(another), is_named());
+}
+
 } // namespace
 } // namespace handlepool::test

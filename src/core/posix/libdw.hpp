@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "mapped_modules.hpp"
+
 #include <handlepool/detail/base/throw_exception.hpp>
 
 #include <dlfcn.h>
@@ -18,6 +20,7 @@
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <string>
 #include <utility>
@@ -94,7 +97,7 @@ public:
         load(library, begin, "dwfl_begin");
         load(library, report_begin, "dwfl_report_begin");
         load(library, report_end, "dwfl_report_end");
-        load(library, proc_report, "dwfl_linux_proc_report");
+        load(library, report_module, "dwfl_report_module");
         load(library, module_at, "dwfl_addrmodule");
         load(library, unit_at, "dwfl_module_addrdie");
         load(library, next_unit, "dwfl_module_nextcu");
@@ -121,7 +124,7 @@ public:
     Dwfl* (*begin)(const Dwfl_Callbacks*) = nullptr;
     void (*report_begin)(Dwfl*) = nullptr;
     int (*report_end)(Dwfl*, void*, void*) = nullptr;
-    int (*proc_report)(Dwfl*, pid_t) = nullptr;
+    Dwfl_Module* (*report_module)(Dwfl*, const char* path, Dwarf_Addr first, Dwarf_Addr last) = nullptr;
     Dwfl_Module* (*module_at)(Dwfl*, Dwarf_Addr) = nullptr;
     Dwarf_Die* (*unit_at)(Dwfl_Module*, Dwarf_Addr, Dwarf_Addr* bias) = nullptr;
     Dwarf_Die* (*next_unit)(Dwfl_Module*, Dwarf_Die* last, Dwarf_Addr* bias) = nullptr;
@@ -184,9 +187,16 @@ public:
         if (program_ == nullptr || changes == changes_seen_) {
             return false;
         }
+        std::ifstream lines("/proc/" + std::to_string(process_) + "/maps");
+        const std::vector<mapped_module> modules = mapped_modules(lines);
         changes_seen_ = changes;
         dw_.report_begin(program_);
-        dw_.proc_report(program_, process_);
+        for (const mapped_module& each : modules) {
+            if (each.is_executable()) {
+                dw_.report_module(program_, each.path.c_str(), each.parts.front().first,
+                                  each.parts.back().last);
+            }
+        }
         dw_.report_end(program_, nullptr, nullptr);
         return true;
     }
