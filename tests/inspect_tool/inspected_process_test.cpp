@@ -14,6 +14,7 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <tests/support/message_of.hpp>
+#include <tests/support/scratch_directory.hpp>
 #include <tools/inspect/report.hpp>
 #include <unistd.h>
 
@@ -22,6 +23,7 @@
 #include <csignal>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <new>
@@ -310,12 +312,19 @@ TEST(inspected_process, says_what_a_handle_is_at_one_moment) {
     }
 }
 
-// Only data of modules is read: other files might get memory by that.
+// Only data of modules is read, where the process has touched it: that and other files might get memory by
+// it.
 TEST(inspected_process, gets_no_memory_by_being_read) {
     constexpr std::size_t bytes = std::size_t{64} << 20;
-    const child other([] {
-        const int zeros = open("/dev/zero", O_RDWR);
-        mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE, zeros, 0);
+    const support::scratch_directory folder;
+    const std::string module = folder.path() / "big_module";
+    std::ofstream(module) << "\177ELF";
+    std::filesystem::resize_file(module, bytes);
+    const child other([&module] {
+        for (const char* const file : {"/dev/zero", module.c_str()}) {
+            const int opened = open(file, O_RDWR);
+            mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE, opened, 0);
+        }
         auto* const ships = new pool<ship>({.name = "ships", .capacity = 100'000'000, .record_lives = 4});
         ships->emplace();
     });
@@ -328,10 +337,8 @@ TEST(inspected_process, gets_no_memory_by_being_read) {
         in >> kibibytes;
         return kibibytes * 1024;
     };
-    const auto resident = [&] { return told("RssAnon:"); }; // of no file, which is shared with whoever has it
+    const auto resident = [&] { return told("RssAnon:") + told("RssFile:"); };
     const auto page_tables = [&] { return told("VmPTE:"); }; // which grow for pages of zeros, too
-    static_cast<void>(
-        inspected_program::in_process(other.process())); // data of modules comes from their files
     const std::uint64_t before = resident();
     const std::uint64_t tables_before = page_tables();
     for (int i = 0; i != 3; ++i) {

@@ -24,21 +24,21 @@ std::uint64_t address_of(const void* pointer) noexcept {
     return reinterpret_cast<std::uintptr_t>(pointer);
 }
 
-/// Where descriptions are in a range of data. They lie at multiples of their alignment.
+/// Where descriptions may be in a range of data. They lie at multiples of their alignment, and go on behind
+/// the range, perhaps.
 std::vector<std::uint64_t> find_descriptions(const process_memory& memory, const data_range& range) {
     constexpr std::string_view mark = process_description::mark_text;
     std::vector<std::uint64_t> found;
     std::vector<std::byte> bytes;
     constexpr std::uint64_t step = std::uint64_t{1} << 20;
     for (std::uint64_t at = range.first; at < range.last; at += step) {
-        // One may begin in this step and end in the next.
-        bytes.resize(static_cast<std::size_t>(std::min(step + sizeof(process_description), range.last - at)));
+        bytes.resize(static_cast<std::size_t>(std::min(step, range.last - at)));
         try {
             memory.read(at, bytes);
         } catch (const memory_gone&) { // the module has ended, or the file
             break;
         }
-        for (std::size_t offset = 0; offset < step && offset + sizeof(process_description) <= bytes.size();
+        for (std::size_t offset = 0; offset + mark.size() <= bytes.size();
              offset += alignof(process_description)) {
             const auto* const text = reinterpret_cast<const char*>(bytes.data() + offset);
             if (std::string_view(text, mark.size()) == mark) {
@@ -47,6 +47,16 @@ std::vector<std::uint64_t> find_descriptions(const process_memory& memory, const
         }
     }
     return found;
+}
+
+/// What stands at an address; nothing if that is no description, such as a copy of one.
+std::optional<process_description> description_at(const process_memory& memory, std::uint64_t address) {
+    try {
+        const auto found = memory.read<process_description>(address);
+        return address_of(found.self) == address ? std::optional(found) : std::nullopt;
+    } catch (const memory_gone&) {
+        return std::nullopt;
+    }
 }
 
 bool is_known(const process_description& description) {
@@ -62,20 +72,20 @@ std::vector<inspected_program> inspected_program::in_process(int process) {
     std::optional<process_description> unknown;
     for (const data_range& range : data_ranges(process)) {
         for (const std::uint64_t address : find_descriptions(memory, range)) {
-            const auto description = memory.read<process_description>(address);
-            if (address_of(description.self) != address || found.size() == most_descriptions) {
+            const auto description = description_at(memory, address);
+            if (!description || found.size() == most_descriptions) {
                 continue;
             }
-            if (!is_known(description)) {
+            if (!is_known(*description)) {
                 unknown = description;
                 continue;
             }
             // Copies of the library that share their symbols have one list.
             const bool is_seen = std::ranges::any_of(found, [&](const inspected_program& each) {
-                return each.description_.living_pools == description.living_pools;
+                return each.description_.living_pools == description->living_pools;
             });
             if (!is_seen) {
-                found.push_back(inspected_program(memory, description, found.size()));
+                found.push_back(inspected_program(memory, *description, found.size()));
             }
         }
     }

@@ -88,7 +88,8 @@ struct data_range {
     std::uint64_t first;
     std::uint64_t last;
 };
-/// Throws process_unreadable.
+/// Where addresses are that the program was linked with, or the loader has written. Throws
+/// process_unreadable.
 std::vector<data_range> data_ranges(int process);
 
 /// The place of the call behind which an address lies, as call_site::name() says it without names: its

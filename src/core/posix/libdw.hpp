@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "mapped_modules.hpp"
+
 #include <handlepool/detail/base/throw_exception.hpp>
 
 #include <dlfcn.h>
 #if defined(__linux__)
+#include "debug_file.hpp"
+
 #include <link.h>
 #include <sys/auxv.h>
 #endif
@@ -14,9 +18,13 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <memory>
-#include <system_error>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace handlepool::detail {
 
@@ -40,12 +48,12 @@ struct Dwarf_Attribute {
 using Dwarf_Addr = std::uint64_t;
 /// Returns the number of a file that it has opened, or -1. `link` is the name that the module has for the
 /// file.
-using find_debug_file = int (*)(Dwfl_Module*, void** data, const char* module_name, Dwarf_Addr base,
-                                const char* module_file, const char* link, std::uint32_t link_checksum,
-                                char** found_name);
+using debug_file_callback = int (*)(Dwfl_Module*, void** data, const char* module_name, Dwarf_Addr base,
+                                    const char* module_file, const char* link, std::uint32_t link_checksum,
+                                    char** found_name);
 struct Dwfl_Callbacks {
     void* find_elf;
-    find_debug_file find_debuginfo;
+    debug_file_callback find_debuginfo;
     void* section_address;
     char** debuginfo_path;
 };
@@ -89,7 +97,7 @@ public:
         load(library, begin, "dwfl_begin");
         load(library, report_begin, "dwfl_report_begin");
         load(library, report_end, "dwfl_report_end");
-        load(library, proc_report, "dwfl_linux_proc_report");
+        load(library, report_module, "dwfl_report_module");
         load(library, module_at, "dwfl_addrmodule");
         load(library, unit_at, "dwfl_module_addrdie");
         load(library, next_unit, "dwfl_module_nextcu");
@@ -107,8 +115,7 @@ public:
         load(library, files_of, "dwarf_getsrcfiles");
         load(library, file_name, "dwarf_filesrc");
         load(library, find_elf, "dwfl_linux_proc_find_elf");
-        load(library, find_by_build_id, "dwfl_build_id_find_debuginfo");
-        load(library, find_anywhere, "dwfl_standard_find_debuginfo");
+        load(library, build_id_of, "dwfl_module_build_id");
     }
 
     /// Whether they are all there.
@@ -117,7 +124,7 @@ public:
     Dwfl* (*begin)(const Dwfl_Callbacks*) = nullptr;
     void (*report_begin)(Dwfl*) = nullptr;
     int (*report_end)(Dwfl*, void*, void*) = nullptr;
-    int (*proc_report)(Dwfl*, pid_t) = nullptr;
+    Dwfl_Module* (*report_module)(Dwfl*, const char* path, Dwarf_Addr first, Dwarf_Addr last) = nullptr;
     Dwfl_Module* (*module_at)(Dwfl*, Dwarf_Addr) = nullptr;
     Dwarf_Die* (*unit_at)(Dwfl_Module*, Dwarf_Addr, Dwarf_Addr* bias) = nullptr;
     Dwarf_Die* (*next_unit)(Dwfl_Module*, Dwarf_Die* last, Dwarf_Addr* bias) = nullptr;
@@ -135,8 +142,7 @@ public:
     int (*files_of)(Dwarf_Die* unit, void** files, std::size_t* count) = nullptr;
     const char* (*file_name)(void* files, std::size_t, std::uint64_t*, std::uint64_t*) = nullptr;
     void* find_elf = nullptr;
-    find_debug_file find_by_build_id = nullptr;
-    find_debug_file find_anywhere = nullptr;
+    int (*build_id_of)(Dwfl_Module*, const unsigned char** bytes, Dwarf_Addr*) = nullptr;
 
 private:
     template <class Function>
@@ -181,41 +187,52 @@ public:
         if (program_ == nullptr || changes == changes_seen_) {
             return false;
         }
+        std::ifstream lines("/proc/" + std::to_string(process_) + "/maps");
+        const std::vector<mapped_module> modules = mapped_modules(lines);
         changes_seen_ = changes;
         dw_.report_begin(program_);
-        dw_.proc_report(program_, process_);
+        for (const mapped_module& each : modules) {
+            if (each.is_executable()) {
+                dw_.report_module(program_, each.path.c_str(), each.parts.front().first,
+                                  each.parts.back().last);
+            }
+        }
         dw_.report_end(program_, nullptr, nullptr);
         return true;
     }
 
 private:
     /// The library's own search ends at servers (debuginfod), for which it loads a library: that would wait
-    /// for the loader, which may be waiting for us. It ends before, where the file lies beside the module.
-    static int find_local_debug_file(Dwfl_Module* module, void** data, const char* module_name,
-                                     Dwarf_Addr base, const char* module_file, const char* link,
-                                     std::uint32_t link_checksum, char** found_name) {
-        const libdw& dw = libdw::loaded();
-        int found = dw.find_by_build_id(module, data, module_name, base, module_file, link, link_checksum,
-                                        found_name);
+    /// for the loader, which may be waiting for us.
+    static int find_local_debug_file(Dwfl_Module* module, void**, const char*, Dwarf_Addr,
+                                     const char* module_file, const char* link, std::uint32_t link_checksum,
+                                     char** found_name) {
+        int found = -1;
+#if defined(__linux__)
+        const bool has_link = link != nullptr && *link != '\0';
+        if (module_file == nullptr || (has_link && link_checksum == 0)) {
+            return found; // what several debug files share has no checksum, and is found by the library
+        }
         // Without memory it is not found: no exception goes through the library.
         static_cast<void>(capture_exception([&] {
-            if (found < 0 && module_file != nullptr && link != nullptr && is_beside(module_file, link)) {
-                found = dw.find_anywhere(module, data, module_name, base, module_file, link, link_checksum,
-                                         found_name);
+            const unsigned char* id = nullptr;
+            Dwarf_Addr id_at = 0;
+            const int id_size = libdw::loaded().build_id_of(module, &id, &id_at);
+            sought_debug_file sought{module_file, has_link ? link : "", link_checksum, {}};
+            if (id_size > 0) {
+                sought.build_id.assign(id, id + id_size);
+            }
+            std::filesystem::path path;
+            open_file file = find_debug_file(sought, path);
+            if (file.is_open()) {
+                *found_name = strdup(path.c_str()); // the library frees it
+                found = file.release();
             }
         }));
+#else
+        static_cast<void>(module);
+#endif
         return found;
-    }
-
-    /// Whether there is such a file in one of the places where debuggers look for it.
-    static bool is_beside(const std::filesystem::path& module_file, const char* link) {
-        std::error_code error;
-        const std::filesystem::path folder = std::filesystem::absolute(module_file, error).parent_path();
-        const auto is_there = [&](const std::filesystem::path& file) {
-            return std::filesystem::exists(file, error);
-        };
-        return is_there(folder / link) || is_there(folder / ".debug" / link) ||
-               is_there(std::filesystem::path("/usr/lib/debug") / folder.relative_path() / link);
     }
 
     const libdw& dw_;

@@ -4,6 +4,7 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <src/core/posix/mapped_modules.hpp>
 #include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
@@ -15,10 +16,8 @@
 #include <filesystem>
 #include <fstream>
 #include <optional>
-#include <sstream>
 #include <string_view>
 #include <system_error>
-#include <utility>
 
 namespace handlepool::inspect_tool {
 
@@ -45,37 +44,15 @@ std::string path_in_proc(int process, std::string_view file) {
         fmt::format("process {} can't be read: {}", process, std::system_category().message(error)));
 }
 
-/// A line of /proc/*/maps: "5581-55a2 rw-p 00001000 08:01 131 /usr/bin/game".
-struct mapping {
-    std::uint64_t first = 0;
-    std::uint64_t last = 0;
-    std::string rights;
-    std::uint64_t offset = 0;
-    std::uint64_t file = 0; // its inode
-    std::string path;
-};
-
-std::vector<mapping> mappings_of(int process) {
-    std::ifstream in(path_in_proc(process, "maps"));
-    if (!in) {
+std::vector<detail::mapped_module> modules_of(int process) {
+    std::ifstream lines(path_in_proc(process, "maps"));
+    if (!lines) {
         throw_unreadable(process, errno);
     }
-    std::vector<mapping> found;
-    for (std::string text; std::getline(in, text);) {
-        std::istringstream line(text);
-        mapping one;
-        char dash = 0;
-        std::string device;
-        if (line >> std::hex >> one.first >> dash >> one.last >> one.rights >> one.offset >> device >>
-            std::dec >> one.file) {
-            std::getline(line >> std::ws, one.path);
-            found.push_back(std::move(one));
-        }
+    if (lines.peek() == std::ifstream::traits_type::eof()) {
+        throw_unreadable(process, ESRCH); // it has ended, and whoever started it does not know yet
     }
-    if (found.empty()) { // it has ended, and whoever started it does not know yet
-        throw_unreadable(process, ESRCH);
-    }
-    return found;
+    return detail::mapped_modules(lines);
 }
 
 std::uint64_t page_size() noexcept {
@@ -96,7 +73,17 @@ public:
     page_map(const page_map&) = delete;
     page_map& operator=(const page_map&) = delete;
 
-    /// Calls `visit(first, last)` for runs of pages that are in memory or swapped out.
+    /// Calls `visit(first, last)` for the parts of a range of addresses that are in memory or swapped out.
+    template <class Visit>
+    void for_each_touched(std::uint64_t first, std::uint64_t last, Visit visit) const {
+        const std::uint64_t page = page_size();
+        for_each_run(first / page, (last + page - 1) / page,
+                     [&](std::uint64_t first_page, std::uint64_t last_page) {
+                         visit(std::max(first_page * page, first), std::min(last_page * page, last));
+                     });
+    }
+
+    /// The same for numbers of pages.
     template <class Visit>
     void for_each_run(std::uint64_t first, std::uint64_t last, Visit visit) const {
         constexpr std::uint64_t is_touched = std::uint64_t{3} << 62;
@@ -132,8 +119,9 @@ private:
 
 /// The type that the header of an ELF file says, where a file's beginning is mapped; nothing for others, and
 /// what can't be read.
-std::optional<unsigned> elf_type(const process_memory& memory, const mapping& beginning) {
-    if (beginning.file == 0 || beginning.offset != 0 || beginning.rights[0] != 'r') {
+std::optional<unsigned> elf_type(const process_memory& memory, const detail::mapped_module& module) {
+    const detail::mapping& beginning = module.parts.front();
+    if (beginning.offset != 0 || beginning.rights[0] != 'r') {
         return std::nullopt;
     }
     struct {
@@ -153,6 +141,16 @@ std::string first_line(const std::string& path) {
     std::string line;
     std::getline(in, line);
     return line;
+}
+
+/// The name of a file of which a process has its path, "game".
+std::string file_name(const fs::path& path) {
+    std::string name = path.filename().string();
+    constexpr std::string_view deleted = " (deleted)"; // since it was built anew
+    if (name.ends_with(deleted)) {
+        name.resize(name.size() - deleted.size());
+    }
+    return name;
 }
 
 } // namespace
@@ -176,11 +174,7 @@ void process_memory::read(std::uint64_t address, std::span<std::byte> to) const 
 
 void process_memory::for_each_touched(std::uint64_t first, std::uint64_t last,
                                       const range_visitor& visit) const {
-    const std::uint64_t page = page_size();
-    page_map(process_).for_each_run(
-        first / page, (last + page - 1) / page, [&](std::uint64_t first_page, std::uint64_t last_page) {
-            visit(std::max(first_page * page, first), std::min(last_page * page, last));
-        });
+    page_map(process_).for_each_touched(first, last, visit);
 }
 
 void process_memory::read_touched(std::uint64_t address, std::span<std::byte> to) const {
@@ -192,19 +186,30 @@ void process_memory::read_touched(std::uint64_t address, std::span<std::byte> to
 }
 
 std::vector<data_range> data_ranges(int process) {
-    constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30; // of a module's data
+    constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30; // of a part of a module
     const process_memory memory(process);
-    std::string module; // whose beginning was seen last
+    const page_map pages(process);
+    std::error_code error;
+    const fs::path program = fs::read_symlink(path_in_proc(process, "exe"), error);
     std::vector<data_range> found;
-    for (const mapping& each : mappings_of(process)) {
-        if (each.file == 0) {
+    const auto add = [&](std::uint64_t first, std::uint64_t last) { found.push_back({first, last}); };
+    for (const detail::mapped_module& module : modules_of(process)) {
+        const std::optional<unsigned> type = elf_type(memory, module);
+        if (!type) { // no more of it is read: that might give it memory
             continue;
         }
-        if (each.offset == 0 && each.rights[0] == 'r') { // no more of it is read: that might give it memory
-            module = elf_type(memory, each) ? each.path : std::string();
-        }
-        if (each.path == module && each.rights.starts_with("rw") && each.rights[3] == 'p') {
-            found.push_back({each.first, std::min(each.last, each.first + most_bytes)});
+        // The loader writes addresses into what it has put anywhere.
+        const bool is_written = type != ET_EXEC || module.path != program;
+        for (const detail::mapping& each : module.parts) {
+            const std::uint64_t last = std::min(each.last, each.first + most_bytes);
+            if (!each.rights.starts_with("rw") || each.rights[3] != 'p') {
+                continue;
+            }
+            if (is_written) {
+                pages.for_each_touched(each.first, last, add);
+            } else {
+                add(each.first, last);
+            }
         }
     }
     return found;
@@ -212,15 +217,14 @@ std::vector<data_range> data_ranges(int process) {
 
 std::string place_of_call(int process, std::uint64_t behind) {
     const std::uint64_t address = behind - 1; // behind may be the next function
-    mapping module;                           // its first part
-    for (const mapping& each : mappings_of(process)) {
-        if (each.path != module.path) {
-            module = each;
-        }
-        if (address >= each.first && address < each.last && each.file != 0) {
-            const bool is_fixed = elf_type(process_memory(process), module) == ET_EXEC;
-            return fmt::format("{}+{:#x}", fs::path(each.path).filename().string(),
-                               is_fixed ? address : address - (module.first - module.offset));
+    for (const detail::mapped_module& module : modules_of(process)) {
+        const detail::mapping& beginning = module.parts.front();
+        for (const detail::mapping& each : module.parts) {
+            if (address >= each.first && address < each.last) {
+                const bool is_fixed = elf_type(process_memory(process), module) == ET_EXEC;
+                return fmt::format("{}+{:#x}", file_name(module.path),
+                                   is_fixed ? address : address - (beginning.first - beginning.offset));
+            }
         }
     }
     return fmt::format("{:#x}", behind);
@@ -247,12 +251,7 @@ std::string program_name(int process) {
     if (error) {
         return first_line(path_in_proc(process, "comm"));
     }
-    std::string name = program.filename().string();
-    constexpr std::string_view deleted = " (deleted)"; // since the program was built anew
-    if (name.ends_with(deleted)) {
-        name.resize(name.size() - deleted.size());
-    }
-    return name;
+    return file_name(program);
 }
 
 std::string thread_name(int process, std::uint32_t thread) {
