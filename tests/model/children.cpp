@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "children.hpp"
 
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -27,7 +28,12 @@ struct child {
 }
 
 [[noreturn]] void be_child(int output, std::chrono::seconds limit, const std::function<std::string()>& work) {
-    alarm(static_cast<unsigned>(limit.count()));
+    // Of the processor, so that a busy machine is not taken for a model without an end; one that only waits
+    // has longer.
+    const auto seconds = static_cast<rlim_t>(limit.count());
+    const struct rlimit processor_time{.rlim_cur = seconds, .rlim_max = seconds + 1};
+    setrlimit(RLIMIT_CPU, &processor_time);
+    alarm(static_cast<unsigned>(20 * limit.count()));
     int code = 1;
     try {
         const std::string text = work();
@@ -81,8 +87,9 @@ std::string read_all(int from) {
 
 std::string told(int status) {
     if (WIFSIGNALED(status)) {
-        return WTERMSIG(status) == SIGALRM ? std::string("did not end in time")
-                                           : std::string("crashed: ") + strsignal(WTERMSIG(status));
+        const bool is_late = WTERMSIG(status) == SIGXCPU || WTERMSIG(status) == SIGALRM;
+        return is_late ? std::string("did not end in time")
+                       : std::string("crashed: ") + strsignal(WTERMSIG(status));
     }
     return WEXITSTATUS(status) == 0 ? std::string() : "ended with " + std::to_string(WEXITSTATUS(status));
 }
