@@ -16,13 +16,13 @@ run(${CMAKE_COMMAND} --build ${work}/single)
 run(${CMAKE_COMMAND} --install ${work}/single --config Release --prefix ${work}/checked)
 
 # Users of each configuration get a library that is there, and agree with it.
-function(expect_use prefix type value library)
-    file(READ ${work}/use-${prefix}/${type}.txt used)
+function(expect_use use type value library)
+    file(READ ${work}/use-${use}/${type}.txt used)
     if(NOT used MATCHES "^HANDLEPOOL_CHECKED=${value} ${library}\\.(a|so)")
-        message(FATAL_ERROR "In ${prefix}, a ${type} program gets '${used}' instead of ${value} and ${library}")
+        message(FATAL_ERROR "In ${use}, a ${type} program gets '${used}' instead of ${value} and ${library}")
     endif()
-    run(${CMAKE_COMMAND} --build ${work}/use-${prefix} --config ${type})
-    run(${work}/use-${prefix}/${type}/program)
+    run(${CMAKE_COMMAND} --build ${work}/use-${use} --config ${type})
+    run(${work}/use-${use}/${type}/program)
 endfunction()
 foreach(prefix IN ITEMS both release checked)
     run(${CMAKE_COMMAND} -S ${tests}/pools -B ${work}/use-${prefix} -G "Ninja Multi-Config" ${settings}
@@ -35,6 +35,12 @@ expect_use(release Debug 0 libhandlepool)
 expect_use(release Release 0 libhandlepool)
 expect_use(checked Debug 1 libhandlepool-checked)
 expect_use(checked Release 1 libhandlepool-checked)
+# A project may map its configurations to those of the packages that it uses.
+run(${CMAKE_COMMAND} -S ${tests}/pools -B ${work}/use-mapped -G "Ninja Multi-Config" ${settings} -D CMAKE_PREFIX_PATH=${work}/both
+    -D CMAKE_MAP_IMPORTED_CONFIG_DEBUG=Release -D CMAKE_MAP_IMPORTED_CONFIG_RELWITHDEBINFO=Debug)
+expect_use(mapped Debug 0 libhandlepool)
+expect_use(mapped RelWithDebInfo 1 libhandlepool-checked)
+expect_use(mapped Release 0 libhandlepool)
 
 # The component's library is that of the pools' configuration.
 run(${CMAKE_COMMAND} -S ${tests}/time -B ${work}/use-time -G "Ninja Multi-Config" ${settings} -D CMAKE_PREFIX_PATH=${work}/both)
