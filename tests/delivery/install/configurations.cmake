@@ -55,3 +55,19 @@ foreach(use IN ITEMS "Debug libhandlepool_time-checked" "Release libhandlepool_t
     run(${CMAKE_COMMAND} --build ${work}/use-time --config ${type})
     run(${work}/use-time/${type}/program)
 endforeach()
+
+# A postfix of the packager's stands in the library's name, and so in what pkg-config says.
+find_program(pkg_config pkg-config REQUIRED)
+run(${CMAKE_COMMAND} -S ${source} -B ${work}/postfix -G ${generator} ${settings} ${without_examples}
+    -D HANDLEPOOL_COMPONENTS=time -D CMAKE_BUILD_TYPE=Debug -D CMAKE_DEBUG_POSTFIX=d)
+run(${CMAKE_COMMAND} --build ${work}/postfix)
+run(${CMAKE_COMMAND} --install ${work}/postfix --config Debug --prefix ${work}/postfixed)
+file(GLOB_RECURSE files ${work}/postfixed/*.pc)
+list(GET files 0 file)
+get_filename_component(folder ${file} DIRECTORY)
+set(ENV{PKG_CONFIG_PATH} ${folder})
+run(sh -ec "'${compiler}' -std=c++20 '${tests}/time/main.cpp' -o '${work}/by_pkg_config' $('${pkg_config}' --cflags --libs handlepool_time-checked)")
+run(${work}/by_pkg_config)
+run(${CMAKE_COMMAND} -S ${tests}/pools -B ${work}/use-postfixed -G "Ninja Multi-Config" ${settings} -D CMAKE_PREFIX_PATH=${work}/postfixed)
+expect_use(postfixed Debug 1 libhandlepool-checkedd)
+expect_use(postfixed Release 1 libhandlepool-checkedd)
