@@ -16,6 +16,13 @@ assert(dory.name == "Dory" and dory.hull == 1 and dory.speed == 1)
 local crew = { [argo] = 50, [titan] = 1000, [dory] = 2 }
 local lost
 
+-- A loop that goes on over several frames shows each ship that it began with, whatever compactions move.
+local tour = coroutine.wrap(function()
+    for each in ships.each() do
+        coroutine.yield(each.name)
+    end
+end)
+
 function frame(number)
     local sum = 0
     for each in ships.each() do
@@ -25,9 +32,14 @@ function frame(number)
     if number == 2 then
         argo.docked = true
         assert(argo.x == 6) -- the program has moved it
+        assert(tour() == "Argo")
     elseif number == 5 then
+        assert(tour() == "Titan")
         lost = titan
         assert(titan:erase() and not titan:erase() and not titan:alive())
+    elseif number == 6 then
+        assert(tour() == "Dory") -- at Titan's place now
+        assert(tour() == nil)
     elseif number == 7 then
         -- The pool says why the handle is stale.
         local ok, message = pcall(function() return lost.hull end)
