@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -70,7 +71,15 @@ struct script_value {
         } else if constexpr (std::is_same_v<Value, bool>) {
             luaL_checktype(lua, index, LUA_TBOOLEAN);
         } else if constexpr (std::is_floating_point_v<Value>) {
-            luaL_checknumber(lua, index);
+            const lua_Number number = luaL_checknumber(lua, index);
+            if constexpr (sizeof(Value) < sizeof number) {
+                constexpr lua_Number most = std::numeric_limits<Value>::max();
+                if (std::isfinite(number) && std::abs(number) > most) {
+                    luaL_argerror(
+                        lua, index,
+                        lua_pushfstring(lua, "a number from %f to %f expected, got %f", -most, most, number));
+                }
+            }
         } else {
             const lua_Integer number = luaL_checkinteger(lua, index);
             constexpr lua_Integer least = std::numeric_limits<Value>::min();
@@ -118,8 +127,8 @@ constexpr auto script_field_of(const char* name) {
 
 /// A global of that name in Lua, whose functions are new{...}, count() and each(). What new returns are
 /// handles: they have the fields, and the methods alive, erase and number. Those of one object are equal, and
-/// one key of a table. A loop over each() may compact. Pool and fields outlive the state; the thread of the scripts is ordered with the
-/// pool's compactions.
+/// one key of a table. A loop over each() goes over a copy of the handles: it may last for several frames.
+/// Pool and fields outlive the state; the thread of the scripts is ordered with the pool's compactions.
 template <class Pool>
 class script_pool {
 public:
@@ -310,8 +319,7 @@ private:
     }
     /// Upvalue 2: the position; 3: the handles.
     static int next(lua_State* lua) {
-        const auto* const handles =
-            static_cast<const handle_type*>(lua_touserdata(lua, lua_upvalueindex(3)));
+        const auto* const handles = static_cast<const handle_type*>(lua_touserdata(lua, lua_upvalueindex(3)));
         const std::size_t count = lua_rawlen(lua, lua_upvalueindex(3)) / sizeof(handle_type);
         for (auto position = static_cast<std::size_t>(lua_tointeger(lua, lua_upvalueindex(2)));
              position != count;) {
