@@ -56,6 +56,18 @@ foreach(use IN ITEMS "Debug libhandlepool_time-checked" "Release libhandlepool_t
     run(${work}/use-time/${type}/program)
 endforeach()
 
+# A project has either the package or the sources.
+set(twice ${CMAKE_COMMAND} -S ${tests}/twice -G ${generator} ${settings} -D CMAKE_PREFIX_PATH=${work}/both
+    -D handlepool_source=${source} --no-warn-unused-cli)
+set(once "a project has either its package or its sources")
+expect_failure("handlepool is there already, by find_package or add_subdirectory: ${once}"
+    ${twice} -B ${work}/package-sources -D first=package -D second=sources)
+expect_failure("handlepool is there already, by find_package or add_subdirectory: ${once}"
+    ${twice} -B ${work}/sources-sources -D first=sources -D second=sources)
+expect_failure("The sources of handlepool are a part of this project: ${once}"
+    ${twice} -B ${work}/sources-package -D first=sources -D second=package)
+run(${twice} -B ${work}/package-package -D first=package -D second=package)
+
 # A postfix of the packager's stands in the library's name, and so in what pkg-config says.
 find_program(pkg_config pkg-config REQUIRED)
 run(${CMAKE_COMMAND} -S ${source} -B ${work}/postfix -G ${generator} ${settings} ${without_examples}
