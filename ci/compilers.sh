@@ -105,6 +105,10 @@ done
 for header in $headers; do
     task "clang++-19 -std=c++20 $warnings -Iinclude -fsyntax-only -x c++ -include $header /dev/null" "$header alone"
 done
+# What a project may ask of the headers by a plain -I, which hides nothing, and not of the sources.
+for file in "$work/all_headers.cpp" "$program"; do
+    task "g++ -std=c++20 $warnings -Wuseless-cast -Wcast-align=strict -Iinclude -fsyntax-only $file" "warnings of g++ alone: $file"
+done
 # What C includes, in the languages that may.
 for language in "gcc -std=c99 -x c" "gcc -std=c17 -x c" "musl-gcc -std=c99 -x c" "clang-19 -std=c99 -x c" "clang-19 -std=c23 -x c" \
     "g++ -std=c++11 -x c++" "g++ -std=c++20 -x c++" "clang++-19 -std=c++11 -Wold-style-cast -x c++"; do

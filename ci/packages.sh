@@ -151,7 +151,7 @@ if wanted meson; then
     tar -c -z --exclude=./build --exclude=./.git --transform "s,^\.,handlepool-$version," \
         -f "$user/subprojects/packagefiles/handlepool-$version.tar.gz" .
     meson setup "$user/build" "$user" -Dbuildtype=release -Dprogram="$program" \
-        -Dprogram_in_c="$PWD/tests/delivery/install/c/program.c" -Dhandlepool:default_library=shared \
+        -Dprogram_in_c="$PWD/tests/delivery/install/c/program.c" -Dhandlepool:default_library=shared -Dhandlepool:cpp_std=c++17 \
         -Dhandlepool:time=enabled -Dhandlepool:snapshots=enabled -Dhandlepool:service=enabled -Dhandlepool:properties=enabled -Dhandlepool:c=enabled -Dhandlepool:redis=enabled -Dhandlepool:zeromq=enabled >/dev/null
     meson compile -C "$user/build" >/dev/null
     prints_ships "$user/build/program"

@@ -53,7 +53,7 @@ function(handlepool_install_pkg_config target description)
     set(libs)
     get_target_property(type ${target} TYPE)
     if(NOT type STREQUAL "INTERFACE_LIBRARY")
-        set(libs "-L\${libdir} -l${target}${suffix}")
+        set(libs "-L\${libdir} -l$<TARGET_LINKER_FILE_BASE_NAME:${target}>") # with a postfix of the packager's
     endif()
     if(target STREQUAL "handlepool")
         string(APPEND cflags " -DHANDLEPOOL_CHECKED=${handlepool_checked}")

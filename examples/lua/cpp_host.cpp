@@ -19,7 +19,7 @@ namespace {
 struct ship {
     std::string name = "nameless";
     double x = 0;
-    double speed = 1;
+    float speed = 1;
     int hull = 100;
     bool docked = false;
     int moves = 0; // which scripts don't know

@@ -145,6 +145,27 @@ assert(shown(function(each) -- the first one ends the others
     end
 end) == 1 and scout.count() == 1)
 
+-- A loop shows each object once, whatever compactions move meanwhile; what is created in it comes with the next loop.
+local buoy = handlepool.type("buoys", 100, { "seen", "integer" })
+for _ = 1, 10 do
+    buoy.new {}
+end
+handlepool.compact()
+local loops = 0
+for each in buoy.each() do
+    loops = loops + 1
+    each.seen = each.seen + 1
+    buoy.new { seen = 1 }
+    handlepool.compact()
+end
+assert(loops == 10 and buoy.count() == 20)
+for each in buoy.each() do
+    loops = loops + 1
+    assert(each.seen == 1 and each:erase())
+    handlepool.compact() -- the last one moves to the place of this one
+end
+assert(loops == 30 and buoy.count() == 0)
+
 -- Mistakes are errors.
 local function fails(expected, action)
     local ok, message = pcall(action)

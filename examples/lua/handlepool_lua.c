@@ -330,26 +330,40 @@ static int type_count(lua_State* lua) {
     return 1;
 }
 
-static int next_living(lua_State* lua) { // upvalues: the position, the type
+static int next_living(lua_State* lua) { // upvalues: the position, the type, the handles
     const struct type* const type = lua_touserdata(lua, lua_upvalueindex(2));
-    size_t position = (size_t)lua_tointeger(lua, lua_upvalueindex(1));
-    handlepool_handle handle = HANDLEPOOL_NULL;
-    do {
-        if (handlepool_handles_of(type->pool, position++, 1, &handle) != HANDLEPOOL_OK) {
-            return 0; // the end
+    const handlepool_handle* const handles = lua_touserdata(lua, lua_upvalueindex(3));
+    const size_t count = lua_rawlen(lua, lua_upvalueindex(3)) / sizeof(*handles);
+    for (size_t position = (size_t)lua_tointeger(lua, lua_upvalueindex(1)); position != count;) {
+        const handlepool_handle handle = handles[position++];
+        if (handlepool_contains(type->pool, handle)) {
+            lua_pushinteger(lua, (lua_Integer)position);
+            lua_replace(lua, lua_upvalueindex(1));
+            push_reference(lua, type, handle);
+            return 1;
         }
-    } while (!handlepool_contains(type->pool, handle));
-    lua_pushinteger(lua, (lua_Integer)position);
-    lua_replace(lua, lua_upvalueindex(1));
-    push_reference(lua, type, handle);
-    return 1;
+    }
+    return 0;
 }
 
-/// for each in ship.each() do ... end: those that were alive at the last compaction, and still are.
+/// for each in ship.each() do ... end: those that were alive at the last compaction, and still are. By a copy
+/// of their handles: a compaction in the loop moves objects.
 static int type_each(lua_State* lua) {
+    const struct type* const type = lua_touserdata(lua, lua_upvalueindex(2));
+    size_t count = handlepool_items_of(type->pool).count;
     lua_pushinteger(lua, 0);
     lua_pushvalue(lua, lua_upvalueindex(2));
-    lua_pushcclosure(lua, next_living, 2);
+    const size_t size = count * sizeof(handlepool_handle);
+    handlepool_handle* const handles = lua_newuserdatauv(lua, size, 0);
+    memset(handles, 0, size); // null handles, which next_living() skips
+    // A finalizer of the script, which Lua may have called just now, may compact.
+    if (handlepool_items_of(type->pool).count < count) {
+        count = handlepool_items_of(type->pool).count;
+    }
+    if (handlepool_handles_of(type->pool, 0, count, handles) != HANDLEPOOL_OK) {
+        return raise_last_error(lua);
+    }
+    lua_pushcclosure(lua, next_living, 3);
     return 1;
 }
 

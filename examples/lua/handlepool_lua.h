@@ -20,7 +20,8 @@
 /// A handle does not own its object, whatever is garbage. Handles of one object are one value: they are
 /// equal, and one key of a table. They are kept as numbers by number() and handlepool.handle(number), which
 /// refuses what is no handle; 0 is nil. Texts are any bytes. Scripts run within the frame contract; compact()
-/// is for those that run the frames.
+/// is for those that run the frames, and may be called in a loop over each(), which goes over a copy of the
+/// handles.
 void handlepool_lua_open(lua_State* lua, handlepool_service* service);
 
 #endif

@@ -7,10 +7,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <limits>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -69,7 +71,15 @@ struct script_value {
         } else if constexpr (std::is_same_v<Value, bool>) {
             luaL_checktype(lua, index, LUA_TBOOLEAN);
         } else if constexpr (std::is_floating_point_v<Value>) {
-            luaL_checknumber(lua, index);
+            const lua_Number number = luaL_checknumber(lua, index);
+            if constexpr (sizeof(Value) < sizeof number) {
+                constexpr lua_Number most = std::numeric_limits<Value>::max();
+                if (std::isfinite(number) && std::abs(number) > most) {
+                    luaL_argerror(
+                        lua, index,
+                        lua_pushfstring(lua, "a number from %f to %f expected, got %f", -most, most, number));
+                }
+            }
         } else {
             const lua_Integer number = luaL_checkinteger(lua, index);
             constexpr lua_Integer least = std::numeric_limits<Value>::min();
@@ -117,8 +127,8 @@ constexpr auto script_field_of(const char* name) {
 
 /// A global of that name in Lua, whose functions are new{...}, count() and each(). What new returns are
 /// handles: they have the fields, and the methods alive, erase and number. Those of one object are equal, and
-/// one key of a table. Pool and fields outlive the state; the thread of the scripts is ordered with the
-/// pool's compactions.
+/// one key of a table. A loop over each() goes over a copy of the handles: it may last for several frames.
+/// Pool and fields outlive the state; the thread of the scripts is ordered with the pool's compactions.
 template <class Pool>
 class script_pool {
 public:
@@ -293,19 +303,28 @@ private:
         lua_pushinteger(lua, static_cast<lua_Integer>(self(lua).pool_.size()));
         return 1;
     }
+    /// By a copy of the handles: a compaction in the loop moves objects.
     static int each(lua_State* lua) {
+        const Pool& pool = self(lua).pool_;
         lua_pushvalue(lua, lua_upvalueindex(1));
         lua_pushinteger(lua, 0);
-        lua_pushcclosure(lua, next, 2);
+        const std::size_t count = pool.items().size();
+        auto* const handles =
+            static_cast<handle_type*>(lua_newuserdatauv(lua, count * sizeof(handle_type), 0));
+        for (std::size_t i = 0; i != count; ++i) { // a finalizer of the script may just have compacted
+            std::construct_at(handles + i, i < pool.items().size() ? pool.handle_at(i) : handle_type());
+        }
+        lua_pushcclosure(lua, next, 3);
         return 1;
     }
-    /// Upvalue 2: the position.
+    /// Upvalue 2: the position; 3: the handles.
     static int next(lua_State* lua) {
-        Pool& pool = self(lua).pool_;
+        const auto* const handles = static_cast<const handle_type*>(lua_touserdata(lua, lua_upvalueindex(3)));
+        const std::size_t count = lua_rawlen(lua, lua_upvalueindex(3)) / sizeof(handle_type);
         for (auto position = static_cast<std::size_t>(lua_tointeger(lua, lua_upvalueindex(2)));
-             position < pool.items().size();) {
-            const handle_type handle = pool.handle_at(position++);
-            if (pool.contains(handle)) {
+             position != count;) {
+            const handle_type handle = handles[position++];
+            if (self(lua).pool_.contains(handle)) {
                 lua_pushinteger(lua, static_cast<lua_Integer>(position));
                 lua_replace(lua, lua_upvalueindex(2));
                 self(lua).push(lua, handle);

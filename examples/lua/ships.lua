@@ -16,6 +16,13 @@ assert(dory.name == "Dory" and dory.hull == 1 and dory.speed == 1)
 local crew = { [argo] = 50, [titan] = 1000, [dory] = 2 }
 local lost
 
+-- A loop that goes on over several frames shows each ship that it began with, whatever compactions move.
+local tour = coroutine.wrap(function()
+    for each in ships.each() do
+        coroutine.yield(each.name)
+    end
+end)
+
 function frame(number)
     local sum = 0
     for each in ships.each() do
@@ -25,9 +32,14 @@ function frame(number)
     if number == 2 then
         argo.docked = true
         assert(argo.x == 6) -- the program has moved it
+        assert(tour() == "Argo")
     elseif number == 5 then
+        assert(tour() == "Titan")
         lost = titan
         assert(titan:erase() and not titan:erase() and not titan:alive())
+    elseif number == 6 then
+        assert(tour() == "Dory") -- at Titan's place now
+        assert(tour() == nil)
     elseif number == 7 then
         -- The pool says why the handle is stale.
         local ok, message = pcall(function() return lost.hull end)
@@ -58,6 +70,19 @@ end
 for _, none in ipairs { 0.5, 0 / 0, 1 / 0 } do
     fails("bad argument #3 to 'newindex' (number has no integer representation)", function() argo.hull = none end)
 end
+-- A float of C++ holds less than a number of Lua; infinity and what is no number at all are among both.
+for _, number in ipairs { 1e300, -1e300, 3.5e38 } do
+    local expected = ("(a number from -3.4028234663853e+38 to 3.4028234663853e+38 expected, got %.14g)"):format(number)
+    fails("bad argument #3 to 'newindex' " .. expected, function() argo.speed = number end)
+    fails("bad argument #3 to 'new' " .. expected, function() ships.new { speed = number } end)
+end
+for _, number in ipairs { 1 / 0, -1 / 0, 2.0 ^ 127, 0.5 } do
+    argo.speed = number
+    assert(argo.speed == number)
+end
+argo.speed = 0 / 0
+assert(argo.speed ~= argo.speed)
+argo.speed = 2
 fails("bad argument #3 to 'newindex' (number expected, got string)", function() argo.hull = "strong" end)
 fails("bad argument #3 to 'newindex' (string expected, got number)", function() argo.name = 7 end)
 fails("bad argument #3 to 'newindex' (boolean expected, got nil)", function() argo.docked = nil end)

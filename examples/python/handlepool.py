@@ -20,6 +20,8 @@ _MOST_ALIGNMENT = 2**20
 def _whole(what, number, least, most):
     """The number as an integer. Of one that is too large, ctypes would take the lower bits for the number."""
     try:
+        if isinstance(number, bool):  # which has an index
+            raise TypeError
         whole = operator.index(number)  # also those of numpy
     except TypeError:
         raise TypeError(f"{what} must be a whole number from {least} to {most}, and is {number!r}") from None
@@ -234,6 +236,9 @@ class Service:
         else:
             self._living = ctypes.c_void_p(_whole("the address of a service", address, 1, _MOST_SIZE))
 
+    def __reduce__(self):  # which copies call, too
+        raise TypeError("a service can be neither copied nor pickled: it ends once")
+
     @property
     def _address(self):
         if self._living is None:
@@ -286,6 +291,7 @@ class Service:
         return self._library.take_text(self._library.service_describe(self._address, _handle(handle)))
 
     def compact(self):
+        """Ends the frame. Waits for the views of other threads; Ctrl-C is noticed when these have ended, and the compaction is done."""
         self._library.check(self._library.service_compact(self._address, None))
 
     def stats(self):

@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: MIT
 """What examples/python/handlepool.py refuses, and with which words: usage: python_test.py LIBRARY"""
 
+import _thread
+import copy
 import math
+import pickle
 import struct
 import sys
+import threading
+import time
 import unittest
 
 import handlepool
@@ -43,7 +48,7 @@ class Refusals(unittest.TestCase):
         self.assertFalse(self.service.erase(handlepool.NULL))
 
     def test_a_handle_is_whole(self):
-        for number in (float(self.argo), 0.5, math.nan, math.inf, str(self.argo), None, [self.argo]):
+        for number in (float(self.argo), 0.5, math.nan, math.inf, str(self.argo), None, [self.argo], True, False):
             for use in self.uses_of(number):
                 self.assert_refused(f"{HANDLES}{number!r}", use, TypeError)
         self.assertIn(self.argo, self.ships)
@@ -51,12 +56,19 @@ class Refusals(unittest.TestCase):
     def test_options_are_whole_numbers_that_fit(self):
         for name in ("capacity", "slot_limit", "removal_queue_size", "max_threads", "size"):
             for number, error in ((-1, ValueError), (0, ValueError), (2**64, ValueError), (2**64 + 8, ValueError),
-                                  (8.0, TypeError), (math.nan, TypeError), ("8", TypeError)):
+                                  (8.0, TypeError), (math.nan, TypeError), ("8", TypeError), (True, TypeError)):
                 options = {"size": 8, "capacity": 10, name: number}
                 self.assert_refused(f"{name} {SIZES}{number!r}", lambda: self.service.add_pool("boats", **options), error)
         for number in (-1, 2**64 - 1, 2**64):
             self.assert_refused(f"reuse_delay must be a whole number from 0 to 18446744073709551614, and is {number}",
                                 lambda: self.service.add_pool("boats", 8, 10, reuse_delay=number))
+        for name, most in (("record_lives", 1024), ("record_stack", 15)):
+            for number, error in ((-1, ValueError), (most + 1, ValueError), (2**64, ValueError), (2**64 + 1, ValueError),
+                                  (1.0, TypeError), (True, TypeError)):
+                self.assert_refused(f"{name} must be a whole number from 0 to {most}, and is {number!r}",
+                                    lambda: self.service.add_pool("boats", 8, 10, **{name: number}), error)
+        for number, error in ((0, ValueError), (-8, ValueError), (2**64 + 8, ValueError), (8.0, TypeError), (True, TypeError)):
+            self.assert_refused(f"size {SIZES}{number!r}", lambda: self.service.pool("ships", number), error)
         for number in (0, -8, 2**21, 2**64):
             self.assert_refused(f"alignment must be a whole number from 1 to 1048576, and is {number}",
                                 lambda: self.service.add_pool("boats", 8, 10, number))
@@ -68,7 +80,8 @@ class Refusals(unittest.TestCase):
         self.assertEqual(len(self.service.stats()["pools"]), 1)
 
     def test_options_that_fit_arrive(self):
-        self.service.add_pool("boats", 8, 10, reuse_delay=0, slot_limit=100, removal_queue_size=5, max_threads=64)
+        self.service.add_pool("boats", 8, 10, reuse_delay=0, slot_limit=100, removal_queue_size=5, max_threads=64,
+                              record_lives=1024, record_stack=15)
         self.service.add_pool("tugs", 8, 10, reuse_delay=7)
         boats, tugs = self.service.stats()["pools"][1:]
         self.assertEqual((boats["reuse_delay"], boats["slot_limit"], tugs["reuse_delay"]), (0, 100, 7))
@@ -98,6 +111,7 @@ class Refusals(unittest.TestCase):
         self.assertNotIn("erased in this frame by thread \"python3\" in spawn", self.service.describe(other))
 
     def test_a_service_of_the_program_stays_the_program_s(self):
+        self.assert_refused(f"the address of a service {SIZES}True", lambda: handlepool.Service(LIBRARY, True), TypeError)
         for address in (0, -1, 2**64):
             self.assert_refused(f"the address of a service {SIZES}{address}", lambda: handlepool.Service(LIBRARY, address))
         with handlepool.Service(LIBRARY, self.service._address.value) as borrowed:
@@ -110,6 +124,59 @@ class Refusals(unittest.TestCase):
             self.assert_refused("an object of the pool has 8 bytes at most, not 9", lambda: borrowed.pool("ships", 9))
         self.assertIn(self.argo, self.ships)
         self.assert_refused("the service has ended", lambda: len(ships))
+
+    def test_a_service_ends_once(self):
+        for duplicate in (copy.copy, copy.deepcopy, pickle.dumps):
+            for whole in (self.service, self.service.__class__(LIBRARY, self.service._address.value)):
+                self.assert_refused("a service can be neither copied nor pickled: it ends once", lambda: duplicate(whole), TypeError)
+        for duplicate in (copy.deepcopy, pickle.dumps):
+            for part in (self.ships, {"of the game": [self.ships]}):
+                self.assert_refused("a service can be neither copied nor pickled: it ends once", lambda: duplicate(part), TypeError)
+        self.assertIn(self.argo, copy.copy(self.ships))  # another name of the same pool
+        with self.ships.at(self.argo) as memory:
+            with self.assertRaises(TypeError):
+                pickle.dumps(memory)
+        with handlepool.Service(LIBRARY) as other:
+            boats = copy.copy(other.add_pool("boats", 8, 10))
+        self.assert_refused("the service has ended", lambda: len(boats))
+
+    def test_a_loop_over_handles_sees_each_object_once_whatever_moves(self):
+        with self.ships.items():
+            self.assert_refused("handlepool: pool 'ships': compaction was asked for by a thread that has made an access guard or spawners, "
+                                "which still live", self.service.compact, handlepool.Error)
+        for number in range(9):
+            self.ships.insert(NUMBER.pack(number))
+        self.service.compact()
+        seen = []
+        for handle in self.ships.handles():
+            with self.ships.at(handle) as memory:
+                seen.append(NUMBER.unpack(memory)[0])
+            self.ships.erase(handle)
+            self.service.compact()  # the last object moves to the place of this one
+        self.assertEqual(sorted(seen), sorted([7, *range(9)]))
+
+    def test_ctrl_c_is_noticed_when_the_view_that_a_compaction_waits_for_has_ended(self):
+        main = threading.get_ident()
+        viewed, ended = threading.Event(), threading.Event()
+
+        def view():
+            with self.ships.items():
+                viewed.set()
+                while sys._current_frames()[main].f_code.co_name != "compact":
+                    time.sleep(0.001)
+                time.sleep(0.05)
+                _thread.interrupt_main()
+                time.sleep(0.05)
+                ended.set()
+
+        viewer = threading.Thread(target=view)
+        viewer.start()
+        viewed.wait()
+        with self.assertRaises(KeyboardInterrupt):
+            self.service.compact()
+        self.assertTrue(ended.is_set())
+        self.assertEqual(self.service.stats()["frames"], 1)  # it was not given up
+        viewer.join()
 
     def test_the_bytes_of_an_object_that_a_pool_doesn_t_know_of_are_zeros(self):
         whole = self.service.add_pool("whole", 4096, 10)

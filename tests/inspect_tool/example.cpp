@@ -2,7 +2,7 @@
 
 // A program to be inspected: makes pools, leaks in one place, erases in another, holds guards of a pool and
 // of a service in two others, and waits for its end. With the argument `busy` it goes on leaking, and a
-// compaction waits for the guard.
+// compaction waits for the guard; with `strange` it has a pool with a name of strange bytes.
 
 #include <handlepool/pool.hpp>
 #include <handlepool/service.hpp>
@@ -15,6 +15,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <optional>
 #include <thread>
 
 namespace game {
@@ -102,6 +103,10 @@ int main(int count, char** arguments) {
     game::explode(stations, lost);
     stations.compact();
     sparks.compact();
+    std::optional<handlepool::pool<game::rock>> strange;
+    if (count == 2 && std::strcmp(arguments[1], "strange") == 0) {
+        strange.emplace(handlepool::pool_options{.name = "a\n\x1b[2J\"\\\xff", .capacity = 10});
+    }
     handlepool::service service;
     std::jthread server([&] {
         pthread_setname_np(pthread_self(), "network");

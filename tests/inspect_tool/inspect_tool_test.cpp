@@ -2,6 +2,8 @@
 
 // The program handlepool-inspect as its users meet it.
 
+#include <handlepool/detail/text/text.hpp>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -29,6 +31,7 @@ using support::run_result;
 using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::MatchesRegex;
+using testing::Not;
 
 run_result inspect(std::vector<std::string> line) {
     line.insert(line.begin(), support::paths::inspect_program);
@@ -165,6 +168,37 @@ TEST_F(inspect_tool, prints_all_as_json) {
         "services": [{"number": 0,
          "gate": {"state": "open", "thread": "", "waiter": null, "waited_nanoseconds": 0,
                   "guards": [{"thread": "network", "guards": 1, "task": ""}]}}]}])"));
+}
+
+TEST_F(inspect_tool, shows_names_of_any_bytes) {
+    const std::filesystem::path printed_by_it = directory.path() / "strange";
+    const support::started_program strange({support::paths::inspect_example, "strange"}, printed_by_it);
+    wait_for_output(printed_by_it, "0x[0-9a-f]+ 0x[0-9a-f]+");
+    const std::string number = std::to_string(strange.id());
+    const std::string name = "a\n\x1b[2J\"\\\xff";
+    const std::string shown = "a\uFFFD\uFFFD[2J\"\\\uFFFD";
+
+    const run_result text = inspect({number, "--over", "0"});
+    EXPECT_THAT(text.output, HasSubstr('\n' + shown + "  ")) << text.errors;
+    EXPECT_EQ(
+        json::parse(inspect({number, "--json", "--over", "0"}).output).at(0).at("pools").at(2).at("name"),
+        shown);
+    const run_result metrics = inspect({number, "--prometheus", "--over", "0"});
+    EXPECT_THAT(metrics.output, HasSubstr(",pool=\"a\\n\uFFFD[2J\\\"\\\\\uFFFD\",pool_id="))
+        << metrics.errors;
+
+    const run_result listed = inspect({});
+    EXPECT_THAT(listed.output,
+                HasSubstr(number + "  handlepool_inspect_example: stations, sparks, " + shown + '\n'));
+    const run_result one = inspect({number, "--pool", name, "--over", "0"});
+    EXPECT_THAT(one.output, HasSubstr('\n' + shown + "  ")) << one.errors;
+    const run_result none = inspect({number, "--pool", name + '!', "--over", "0"});
+    EXPECT_EQ(none.errors, "handlepool-inspect: process " + number + " has no pool '" + shown +
+                               "!'; it has stations, sparks, " + shown + '\n');
+    for (const run_result& each : {text, metrics, listed, one, none}) {
+        EXPECT_TRUE(detail::is_utf8(each.output + each.errors));
+        EXPECT_THAT(each.output + each.errors, Not(HasSubstr("\x1b")));
+    }
 }
 
 TEST_F(inspect_tool, prints_for_prometheus) {

@@ -36,6 +36,7 @@ namespace handlepool::test {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 using testing::StartsWith;
 
 struct journal_tool : testing::Test {
@@ -91,6 +92,26 @@ frames 101 to 103, 336 bytes
     const nlohmann::json json = nlohmann::json::parse(run({"list", "--json", "--parts", file}).output);
     EXPECT_EQ(json["entries"][0]["parts"],
               nlohmann::json::parse(R"([{"name": "ships", "bytes": 10}, {"name": "score", "bytes": 0}])"));
+}
+
+TEST_F(journal_tool, shows_names_of_any_bytes) {
+    const std::string strange = path("a\n\x1b[2J\"\xff.journal");
+    const std::string shown = path("a\uFFFD\uFFFD[2J\"\uFFFD.journal");
+    for (const char* const command : {"list", "verify"}) {
+        const printed missing = run({command, strange});
+        EXPECT_THAT(missing.errors, HasSubstr(shown)) << command;
+        EXPECT_THAT(missing.errors, Not(HasSubstr("\x1b"))) << command;
+    }
+    std::filesystem::copy_file(file, strange);
+    EXPECT_THAT(run({"list", strange}).output, StartsWith(shown + ": world 77, goes on from frame 100\n"));
+    EXPECT_EQ(nlohmann::json::parse(run({"list", "--json", strange}).output)["file"], shown);
+    EXPECT_THAT(run({"diff", directory.path().string(), strange}).errors,
+                HasSubstr("is a folder, and '" + shown + "' is none"));
+    std::ofstream(strange, std::ios::binary) << "no journal";
+    const std::string problem =
+        "journal '" + shown + "', byte 0: this is no journal; \"hp journ\" is expected\n";
+    EXPECT_EQ(run({"list", strange}).errors, "handlepool-journal: " + problem);
+    EXPECT_EQ(run({"verify", strange}).output, shown + ": damaged: " + problem);
 }
 
 TEST_F(journal_tool, lists_what_is_whole) {

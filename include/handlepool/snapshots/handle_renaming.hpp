@@ -73,8 +73,7 @@ public:
     /// An object of the pool that was added last.
     void add(std::uint64_t slot, std::uint64_t before, std::uint64_t now) noexcept {
         pools_.back().handles.emplace_back(before, now);
-        pools_.back().number_at[static_cast<std::size_t>(slot)] =
-            static_cast<std::uint32_t>(pools_.back().handles.size());
+        pools_.back().number_at[slot] = static_cast<std::uint32_t>(pools_.back().handles.size());
     }
     void pass_over(std::string_view name) { passed_over_.emplace_back(name); }
     /// @}

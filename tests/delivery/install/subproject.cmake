@@ -17,6 +17,12 @@ foreach(fetch IN ITEMS OFF ON)
     if(NOT fetch)
         run(${CMAKE_COMMAND} --build ${work}/${fetch} --target all_libraries)
     endif()
+    # Another project, of another configuration, takes the library from that build folder.
+    run(${CMAKE_COMMAND} -S ${tests}/build_folder -B ${work}/use-${fetch} -G ${generator} ${settings} -D CMAKE_BUILD_TYPE=Debug
+            -D exported=${work}/${fetch})
+    run(${CMAKE_COMMAND} --build ${work}/use-${fetch})
+    run(${work}/use-${fetch}/program)
+
     run(${CMAKE_COMMAND} --install ${work}/${fetch} --prefix ${work}/prefix-${fetch})
     file(GLOB installed RELATIVE ${work}/prefix-${fetch} ${work}/prefix-${fetch}/*)
     if(NOT installed STREQUAL "CMakeLists.txt")

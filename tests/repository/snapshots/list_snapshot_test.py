@@ -10,6 +10,7 @@ examples:
 
 import importlib.util
 import json
+import os
 import pathlib
 import struct
 import subprocess
@@ -203,6 +204,25 @@ class ListSnapshot(unittest.TestCase):
         code, output, errors = self.run_tool("--json", self.file, CORPUS / "empty")
         self.assertEqual((code, errors), (1, f"tools/snapshots/list_snapshot: {self.file}: No such file or directory\n"))
         self.assertEqual([each["file"] for each in json.loads(output)], [str(CORPUS / "empty")])
+
+    def test_names_of_files_are_any_bytes(self):
+        strange = os.fsencode(self.folder.name) + b"/a\n\x1b[2J\"'\xff\xc2\x85.save"
+        shown = f"{self.folder.name}/a\ufffd\ufffd[2J\"'\ufffd\ufffd.save"
+        missing = self.run_tool(strange)
+        self.assertEqual(missing, (1, "", f"tools/snapshots/list_snapshot: {shown}: No such file or directory\n"))
+        pathlib.Path(os.fsdecode(strange)).write_bytes(self.whole)
+        code, output, errors = self.run_tool(strange)
+        self.assertEqual((code, errors), (0, ""))
+        self.assertTrue(output.startswith(f"{shown}: format 1, 176 bytes, 2 blocks, "), output)
+        code, output, errors = self.run_tool("--json", strange)
+        self.assertEqual((code, errors), (0, ""))
+        self.assertEqual(json.loads(output)[0]["file"], f"{self.folder.name}/a\n\x1b[2J\"'\ufffd\x85.save")
+        pathlib.Path(os.fsdecode(strange)).write_bytes(b"")
+        self.assertEqual(self.run_tool(strange), (1, "", f"tools/snapshots/list_snapshot: snapshot '{shown}', byte 0: this is no snapshot; "
+                                                  '"hp world" is expected\n'))
+        code, output, errors = self.run_tool(b"--\n\x1b\xff")
+        self.assertEqual((code, output), (2, ""))
+        self.assertTrue(errors.startswith("tools/snapshots/list_snapshot: unknown option '--\ufffd\ufffd\ufffd'\n"), errors)
 
     def test_each_cut_is_refused(self):
         self.all_are_refused(self.whole[:size] for size in range(len(self.whole)))

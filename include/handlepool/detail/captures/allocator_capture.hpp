@@ -51,8 +51,8 @@ public:
             visit(slot_index{slot});
         }
         const freelist_position now = allocator.list().position();
-        const auto taken = static_cast<std::size_t>(
-            least<std::uint64_t>(now.claimed - state_.freelist.claimed, state_.freelist.waiting));
+        const std::size_t taken =
+            least<std::uint64_t>(now.claimed - state_.freelist.claimed, state_.freelist.waiting);
         for (std::size_t i = 0; i != taken; ++i) {
             visit(slot_index{journal[journal_begin() + i]});
         }
@@ -77,7 +77,7 @@ private:
         if (before != nullptr) {
             const std::uint64_t claimed = state_.freelist.claimed - before->state_.freelist.claimed;
             known = before->state_.freelist.waiting -
-                    static_cast<std::size_t>(least<std::uint64_t>(claimed, before->state_.freelist.waiting));
+                    least<std::uint64_t>(claimed, before->state_.freelist.waiting);
         }
         const std::uint64_t end = journal.end();
         const bool whole = capture_exception([&] {

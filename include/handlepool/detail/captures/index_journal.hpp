@@ -18,17 +18,15 @@ namespace handlepool::detail {
 class index_journal {
 public:
     std::uint64_t end() const noexcept { return begin_ + indices_.size(); }
-    std::uint32_t operator[](std::uint64_t place) const noexcept {
-        return indices_[static_cast<std::size_t>(place - begin_)];
-    }
+    std::uint32_t operator[](std::uint64_t place) const noexcept { return indices_[place - begin_]; }
 
     /// Throws std::bad_alloc.
     void add(std::uint32_t index) { indices_.push_back(index); }
     /// Forgets what is from this place on.
-    void truncate(std::uint64_t end) noexcept { indices_.resize(static_cast<std::size_t>(end - begin_)); }
+    void truncate(std::uint64_t end) noexcept { indices_.resize(end - begin_); }
     /// Nobody asks for what is before this place any more.
     void forget_before(std::uint64_t place) noexcept {
-        const auto passed = static_cast<std::size_t>(place - begin_);
+        const std::size_t passed = place - begin_;
         if (passed > indices_.size() / 2) { // then it pays to move the others
             indices_.erase(indices_.begin(), indices_.begin() + static_cast<std::ptrdiff_t>(passed));
             begin_ = place;

@@ -65,7 +65,7 @@ public:
     /// Returns whether a slot has an object of this generation.
     bool lives_in(std::uint64_t slot, std::uint32_t generation) const noexcept {
         return slot < in_service() && has_object(static_cast<std::uint32_t>(slot)) &&
-               state_.all_slots[static_cast<std::size_t>(slot)].generation == generation;
+               state_.all_slots[slot].generation == generation;
     }
 
     // Of a slot in service.

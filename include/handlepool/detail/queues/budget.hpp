@@ -52,7 +52,7 @@ public:
         }
         std::size_t left = most_;
         for (std::size_t i = 0; i != count; ++i) {
-            const auto next = static_cast<std::size_t>((turn_ + i) % count);
+            const std::size_t next = (turn_ + i) % count;
             const std::size_t wants = wanted(next, left);
             kept -= least(kept, least(wants, equal));
             const std::size_t share = least(wants, left - kept);

@@ -74,7 +74,7 @@ public:
         read_members(from, there, contents::members(made));
         if constexpr (has_values) {
             const elements_header values = read_elements_header(from);
-            from.require_that(values.name.empty(), static_cast<std::size_t>(bytes_of(values)),
+            from.require_that(values.name.empty(), bytes_of(values),
                               values_.names().all() + " are a column, which only pools have");
             values_.read(from, values, there.members);
             there.value_bytes = static_cast<std::size_t>(values.bytes);

@@ -110,9 +110,8 @@ public:
         detail::write(to, header(column));
         if constexpr (is_bytes) {
             if (type_.size != 0) {
-                for_each_run([&](const void* run, std::size_t length) {
-                    to.bytes(run, length * static_cast<std::size_t>(type_.size));
-                });
+                for_each_run(
+                    [&](const void* run, std::size_t length) { to.bytes(run, length * type_.size); });
             }
         } else {
             std::uint64_t before = 0;
@@ -171,7 +170,7 @@ public:
                 }
             }
         } else if constexpr (is_bytes && has_content) {
-            const auto size = static_cast<std::size_t>(type_.size);
+            const std::size_t size = type_.size;
             large_copy(static_cast<std::byte*>(memory), read_.subspan(first * size, count * size));
         }
     }
@@ -192,7 +191,7 @@ public:
         if constexpr (is_bytes || !has_content) {
             if (made_.size() == 0) {
                 std::array<std::byte, sizeof(T)> bytes{};
-                const auto size = static_cast<std::size_t>(type_.size);
+                const std::size_t size = type_.size;
                 std::ranges::copy(read_.subspan(i * size, size), bytes.begin());
                 return std::bit_cast<T>(bytes);
             }
@@ -310,7 +309,7 @@ private:
     void make_next(const block_reader& from, std::uint64_t bytes, std::string_view failed, std::size_t i,
                    Make make) {
         if (const std::exception_ptr error = capture_exception([&] { ::new (made_.next()) T(make()); })) {
-            throw_unreadable(from, static_cast<std::size_t>(bytes), names_.one(i), failed, error);
+            throw_unreadable(from, bytes, names_.one(i), failed, error);
         }
         made_.add();
     }

@@ -85,7 +85,7 @@ public:
         const auto columns = from.number<std::uint32_t>();
         const elements_header there = read_elements_header(from);
         require_rows(from, there, false);
-        from.require_that(columns == 1, static_cast<std::size_t>(bytes_of(there)) + sizeof columns,
+        from.require_that(columns == 1, bytes_of(there) + sizeof columns,
                           "the objects are no rows, and have " + std::to_string(columns) + " columns");
         elements_.read(from, there, count);
     }
@@ -200,8 +200,7 @@ public:
             const elements_header there = read_elements_header(from);
             require_rows(from, there, true);
             if (!names.insert(there.name).second) {
-                from.refuse(static_cast<std::size_t>(bytes_of(there)),
-                            element_names::of_column(there.name).all() + " is there twice");
+                from.refuse(bytes_of(there), element_names::of_column(there.name).all() + " is there twice");
             }
             bool known = false;
             for_each_column([&]<std::size_t Column>(auto& column) {

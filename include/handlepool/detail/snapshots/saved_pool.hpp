@@ -58,8 +58,7 @@ HANDLEPOOL_EXPORT std::string_view name_of_placement(std::uint32_t placement) no
 
 /// Returns whether a slot has an object of this generation.
 inline bool lives_in(const saved_pool& pool, std::uint64_t slot, std::uint32_t generation) noexcept {
-    return lives(generation) && slot < pool.generations.size() &&
-           pool.generations[static_cast<std::size_t>(slot)] == generation;
+    return lives(generation) && slot < pool.generations.size() && pool.generations[slot] == generation;
 }
 
 /// What a pool can take. Nothing is any placement, or id.

@@ -37,7 +37,7 @@ public:
     }
     void read(block_reader& from) override {
         const elements_header there = read_elements_header(from);
-        from.require_that(there.name.empty(), static_cast<std::size_t>(bytes_of(there)),
+        from.require_that(there.name.empty(), bytes_of(there),
                           "the value is a column, which only pools have");
         element_.read(from, there, 1);
         from.require_end();

@@ -90,7 +90,7 @@ public:
     /// The next bytes.
     std::span<const std::byte> bytes(std::uint64_t size) {
         require_left(size, 1);
-        const auto read = block_.payload.subspan(position_, static_cast<std::size_t>(size));
+        const auto read = block_.payload.subspan(position_, size);
         position_ += read.size();
         return read;
     }

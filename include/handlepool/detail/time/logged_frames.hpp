@@ -85,9 +85,8 @@ public:
     template <class Visit>
     void for_each_joined_run(std::uint64_t seen, std::size_t column, std::size_t gap, Visit visit) const {
         written_type::for_each_joined_run(
-            static_cast<std::size_t>(last_ - seen),
-            [&](std::size_t i) -> const written_type& { return at(seen + 1 + i).written; }, column, gap,
-            visit);
+            last_ - seen, [&](std::size_t i) -> const written_type& { return at(seen + 1 + i).written; },
+            column, gap, visit);
     }
 
     /// A frame ends: returns its place, with an empty record and without positions. The values are those of

@@ -214,8 +214,8 @@ bool read_record(record_reader& from, frame_record<Handle>& record) {
         return false;
     }
     record.frame = header.frame;
-    record.never_seen = static_cast<std::size_t>(header.never_seen);
-    record.size = static_cast<std::size_t>(header.size);
+    record.never_seen = header.never_seen;
+    record.size = header.size;
     record.cleared = header.cleared;
     record.reset = header.reset;
     record.reordered = header.reordered;
