@@ -164,9 +164,22 @@ TEST_F(end_of_a_recording, the_program_maps_nothing_of_the_disk) {
 }
 
 TEST_F(end_of_a_recording, a_program_may_forbid_itself_system_calls) {
-    record_fixture("forbid_system_calls");
-    EXPECT_EQ(json()["exit_status"], 7);
-    EXPECT_EQ(allocated(fixture::many_size), fixture::many_objects);
+    for (const char* const how : {"prctl", "syscall prctl", "syscall seccomp"}) {
+        record_fixture("forbid_system_calls", how);
+        EXPECT_EQ(json()["exit_status"], 7) << how;
+        EXPECT_EQ(allocated(fixture::many_size), fixture::many_objects) << how;
+    }
+}
+
+TEST_F(end_of_a_recording, a_program_may_forbid_itself_the_processors_counter) {
+    for (const char* const how : {"prctl", "syscall"}) {
+        EXPECT_EQ(record_fixture("forbid_counter", how).status, 0) << how;
+        EXPECT_EQ(allocated(fixture::many_size), fixture::many_objects) << how;
+    }
+}
+
+TEST_F(end_of_a_recording, a_core_file_has_nothing_of_the_log) {
+    EXPECT_EQ(record_fixture("look_at_log").status, 0);
 }
 
 TEST_F(end_of_a_recording, is_that_of_no_other_process_of_the_recorder) {

@@ -127,6 +127,19 @@ TEST_F(recording, records_every_function) {
     EXPECT_EQ(result.dropped_frees, 0u);
 }
 
+// Nothing may be asked of libc's allocator about another's objects.
+TEST_F(recording, records_another_allocator) {
+    const record_options options = options_for({support::paths::own_allocator_fixture, "functions"});
+    const record_result result = record(options);
+    EXPECT_EQ(result.exit_status, 0);
+    EXPECT_EQ(result.signal, std::nullopt);
+    trace_ = read_trace(options.output);
+    for (const std::size_t size : {fixture::malloc_size, fixture::calloc_size, fixture::realloc_from_size,
+                                   fixture::realloc_to_size, fixture::kept_size}) {
+        expect_times(size, 1);
+    }
+}
+
 TEST_F(recording, does_not_record_children) {
     const record_result result = record_fixture("fork");
     EXPECT_EQ(result.exit_status, 0) << "1 says that a child has inherited LD_PRELOAD";

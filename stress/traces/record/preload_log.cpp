@@ -29,7 +29,7 @@ std::atomic<log_page*> page{nullptr};
 // Initial-exec, because the general model allocates at a thread's first access.
 [[gnu::tls_model("initial-exec")]] thread_local std::uint32_t thread_number = 0; // plus one; 0 for none yet
 
-[[gnu::tls_model("initial-exec")]] thread_local bool reads_counter = true;
+std::atomic<bool> reads_counter{true};
 
 class errno_kept {
 public:
@@ -44,7 +44,8 @@ private:
 
 std::uint64_t now_ns() {
     timespec now{};
-    ::clock_gettime(reads_counter ? CLOCK_MONOTONIC : CLOCK_MONOTONIC_COARSE, &now);
+    ::clock_gettime(reads_counter.load(std::memory_order_relaxed) ? CLOCK_MONOTONIC : CLOCK_MONOTONIC_COARSE,
+                    &now);
     return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
 }
 
@@ -81,6 +82,7 @@ void begin_recording(int descriptor, raw_log::header& head) {
         head.error.store(errno, std::memory_order_relaxed);
         return;
     }
+    ::madvise(log, raw_log::spares_at(head), MADV_DONTDUMP); // where it can't be left out, a core file has it
     log->start_ns = now_ns();
     static_cast<log_page*>(own)->log.store(log, std::memory_order_relaxed);
     page.store(static_cast<log_page*>(own), std::memory_order_release);
@@ -199,8 +201,9 @@ void program_will_be_replaced(const char* file) {
     }
 }
 
-void use_precise_clock(bool precise) {
-    reads_counter = precise;
+void forgo_counter() {
+    // Relaxed: whatever starts a thread synchronizes it with its own past.
+    reads_counter.store(false, std::memory_order_relaxed);
 }
 
 void program_was_not_replaced() {

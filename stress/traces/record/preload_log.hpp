@@ -19,8 +19,8 @@ void record(raw_log::kind what, const void* address, std::size_t size);
 void program_will_be_replaced(const char* file);
 void program_was_not_replaced();
 
-// Whether the calling thread may read the processor's counter; otherwise its events have times of some
-// milliseconds' resolution.
-void use_precise_clock(bool precise);
+// A thread has forbidden itself the processor's counter, and what it starts inherits that: from now on all
+// events have times of some milliseconds' resolution.
+void forgo_counter();
 
 } // namespace handlepool::stress::preload
