@@ -466,6 +466,31 @@ TEST_F(command_line, a_result_that_cannot_be_written) {
     }
 }
 
+// The standard error need not be there, or take anything: what a run comes to is the same.
+TEST_F(command_line, messages_that_cannot_be_written) {
+    const auto run_with = [](const std::string& streams, const arguments& line) {
+        return support::run_program(
+            arguments{"sh", "-c", "exec \"$0\" \"$@\" " + streams, support::paths::stress_program} + line);
+    };
+    for (const char* const errors : {"2>&-", "2>/dev/full"}) {
+        EXPECT_EQ(run_with(errors, {"replay", "/nonexistent"}).status, 2) << errors;
+        EXPECT_EQ(run_with(errors, short_churn).status, 0) << errors;
+        EXPECT_EQ(run_with(errors, {"record", "-o", path("trace.zst"), "--", "sh", "-c", ":"}).status, 0)
+            << errors;
+    }
+    // Nor may a file take the place of what is closed.
+    const char* const all = "<&- >&- 2>&-";
+    const std::string json = path("result.json");
+    EXPECT_EQ(run_with(all, short_churn + arguments{"--json", json}).status, 2);
+    EXPECT_FALSE(std::filesystem::exists(json));
+    const std::string trace = path("trace.zst");
+    EXPECT_EQ(run_with(all, {"record", "--json", json, "-o", trace, "--", "sh", "-c", "echo lost || exit 0"})
+                  .status,
+              0);
+    EXPECT_EQ(json_in(json)["exit_status"], 0);
+    EXPECT_EQ(run_stress({"replay", trace}).status, 0);
+}
+
 TEST_F(command_line, a_report_that_cannot_be_written) {
     const support::run_result result = support::run_program(
         {"sh", "-c", "exec \"$0\" churn --frames 2 >/dev/full", support::paths::stress_program});
