@@ -498,6 +498,14 @@ TEST_F(command_line, a_report_that_cannot_be_written) {
     EXPECT_THAT(result.errors, HasSubstr("No space left on device"));
 }
 
+TEST_F(command_line, a_result_for_a_pipe) {
+    const support::run_result result =
+        support::run_program({"sh", "-c", "\"$0\" churn --alive 100 --frames 2 --json /dev/stdout | cat",
+                              support::paths::stress_program});
+    EXPECT_EQ(result.errors, "");
+    EXPECT_THAT(result.output, AllOf(HasSubstr("passed"), HasSubstr("\"command\": \"churn\"")));
+}
+
 TEST_F(command_line, a_result_larger_than_a_file_may_be) {
     const support::run_result result = support::run_program(
         {"sh", "-c", "ulimit -f 1; exec \"$@\" >/dev/null", "sh", support::paths::stress_program, "churn",
