@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
 // An allocator that a program to be recorded is linked with. As those that look for errors do, it begins each
-// object at a page, behind one that can't be touched; it has malloc, its kin and operator new, none of which
-// calls another, and nothing that says how large an object is.
+// object at a page, behind one that can't be touched; it has malloc and its kin, an operator new that doesn't
+// call it, an operator delete that calls free, and nothing that says how large an object is.
 
 #include <sys/mman.h>
 
@@ -89,7 +89,7 @@ void* operator new(std::size_t size) {
 }
 
 void operator delete(void* address) noexcept {
-    release(address);
+    free(address);
 }
 
 void operator delete(void* address, std::size_t) noexcept {

@@ -123,6 +123,15 @@ void fork_children(const char* self) {
     allocate_and_free(fixture::parent_size, 100);
 }
 
+// A child goes on in the background.
+void become_a_daemon() {
+    allocate_and_free(fixture::parent_size, 100);
+    if (::daemon(1, 1) != 0) {
+        std::abort();
+    }
+    allocate_and_free(fixture::child_size, 100);
+}
+
 // A recorder that is killed leaves a program that goes on.
 void outlive_recorder(const char* marker) {
     allocate_and_free(fixture::parent_size, 100);
@@ -318,6 +327,8 @@ int run(std::string_view what, const char* self, const char* more) {
         grow_without_a_rule();
     } else if (what == "give_up") {
         give_everything_up();
+    } else if (what == "daemon") {
+        become_a_daemon();
     } else if (what == "outlive") {
         outlive_recorder(more);
     } else if (what == "replace") {

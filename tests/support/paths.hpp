@@ -21,6 +21,7 @@ extern const char* const inspect_example;
 extern const char* const inspect_program;
 extern const char* const journal_program;
 extern const char* const late_session;
+extern const char* const loaded_first_fixture;
 extern const char* const own_allocator_fixture;
 extern const char* const peers_program;
 extern const char* const record_fixture;

@@ -4,6 +4,8 @@
 #include "raw_log.hpp"
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 
 // In front of each function that programs call instead of libc's.
 #define HANDLEPOOL_INTERPOSED extern "C" [[gnu::visibility("default")]]
@@ -18,6 +20,12 @@ void record(raw_log::kind what, const void* address, std::size_t size);
 // The process is about to become another program, which will not be recorded.
 void program_will_be_replaced(const char* file);
 void program_was_not_replaced();
+
+// How many events there are; nothing in a process that isn't recorded.
+std::optional<std::uint64_t> events_so_far();
+
+// What is created by that library's operator new leaves no event.
+void operator_new_calls_no_malloc(const char* library);
 
 // A thread has forbidden itself the processor's counter, and what it starts inherits that: from now on all
 // events have times of some milliseconds' resolution.
