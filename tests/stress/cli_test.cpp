@@ -484,7 +484,8 @@ TEST_F(command_line, messages_that_cannot_be_written) {
     EXPECT_EQ(run_with(all, short_churn + arguments{"--json", json}).status, 2);
     EXPECT_FALSE(std::filesystem::exists(json));
     const std::string trace = path("trace.zst");
-    EXPECT_EQ(run_with(all, {"record", "--json", json, "-o", trace, "--", "sh", "-c", "echo lost || exit 0"})
+    EXPECT_EQ(run_with(all, {"record", "--json", json, "-o", trace, "--", "sh", "-c",
+                             "for i in 0 1 2; do test /proc/$$/fd/$i -ef /dev/null || exit 1; done"})
                   .status,
               0);
     EXPECT_EQ(json_in(json)["exit_status"], 0);
