@@ -10,9 +10,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <support/files/output_file.hpp>
+#include <support/files/tell.hpp>
 #include <support/programs/system.hpp>
 
-#include <cstdio>
 #include <exception>
 #include <filesystem>
 #include <new>
@@ -31,6 +31,7 @@ namespace {
 using namespace handlepool::stress;
 using handlepool::detail::printable;
 using handlepool::support::output_file;
+using handlepool::support::tell;
 
 // No file may be written over another one of the same command line.
 void check_files_differ(const command_line& line) {
@@ -133,8 +134,8 @@ int run(int argc, char** argv) {
         records->write(text);
         trace->prepare(text.str());
         if (records->dropped() != 0) {
-            fmt::print(stderr, "--trace: {} of {} events found no room\n", records->dropped(),
-                       records->dropped() + records->size());
+            tell("--trace: {} of {} events found no room\n", records->dropped(),
+                 records->dropped() + records->size());
         }
     }
     // When all that can fail is done.
@@ -149,13 +150,14 @@ int run(int argc, char** argv) {
 } // namespace
 
 int main(int argc, char** argv) {
+    handlepool::support::keep_standard_streams();
     handlepool::support::survive_file_size_limit();
     try {
         return run(argc, argv);
     } catch (const std::exception& error) {
         const bool unexplained = typeid(error) == typeid(std::bad_alloc);
-        fmt::print(stderr, "handlepool-stress: {}\n",
-                   printable(unexplained ? "there is not enough memory for this run" : error.what()));
+        tell("handlepool-stress: {}\n",
+             printable(unexplained ? "there is not enough memory for this run" : error.what()));
     }
     return exit_error;
 }

@@ -2,6 +2,7 @@
 #include "progress_bar.hpp"
 
 #include <fmt/format.h>
+#include <support/files/tell.hpp>
 #include <support/programs/system.hpp>
 
 #include <algorithm>
@@ -66,7 +67,7 @@ progress_bar::progress_bar(std::string label)
 
 progress_bar::~progress_bar() {
     if (visible_) {
-        fmt::print(stderr, "\r\033[K");
+        tell("\r\033[K");
     }
 }
 
@@ -84,7 +85,7 @@ void progress_bar::show(double part, std::optional<std::uint64_t> operations) {
     if (operations) {
         state.rate = static_cast<double>(*operations) / seconds;
     }
-    fmt::print(stderr, "\r\033[K{}", progress_line(state, terminal_columns()));
+    tell("\r\033[K{}", progress_line(state, terminal_columns()));
     std::fflush(stderr);
 }
 

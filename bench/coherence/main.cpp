@@ -10,12 +10,12 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <support/files/output_file.hpp>
+#include <support/files/tell.hpp>
 #include <support/progress_bar.hpp>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <map>
@@ -144,6 +144,6 @@ int main(int argc, char** argv) try {
     const auto rows = all.rows();
     return std::ranges::all_of(rows, &judged_row::reached) ? EXIT_SUCCESS : EXIT_FAILURE;
 } catch (const std::exception& error) {
-    fmt::print(stderr, "handlepool-coherence: {}\n", error.what());
+    handlepool::support::tell("handlepool-coherence: {}\n", error.what());
     return 2;
 }

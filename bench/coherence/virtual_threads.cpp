@@ -2,10 +2,9 @@
 #include "virtual_threads.hpp"
 
 #include <boost/context/protected_fixedsize_stack.hpp>
-#include <fmt/format.h>
+#include <support/files/tell.hpp>
 
 #include <algorithm>
-#include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <utility>
@@ -46,7 +45,7 @@ void virtual_threads::run(std::uint32_t first, std::uint32_t last,
         switch_to(choose());
     }
     if (unfinished_ != 0) {
-        fmt::print(stderr, "all simulated threads that have not ended sleep\n");
+        handlepool::support::tell("all simulated threads that have not ended sleep\n");
         std::abort(); // their stacks could not be unwound
     }
 }

@@ -8,9 +8,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <support/files/output_file.hpp>
+#include <support/files/tell.hpp>
 
 #include <algorithm>
-#include <cstdio>
 #include <exception>
 #include <filesystem>
 #include <iostream>
@@ -155,6 +155,6 @@ int main(int argc, char** argv) try {
     }
     return compare(wanted);
 } catch (const std::exception& error) {
-    fmt::print(stderr, "handlepool-peers: {}\n", error.what());
+    handlepool::support::tell("handlepool-peers: {}\n", error.what());
     return 2;
 }

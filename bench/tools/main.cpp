@@ -4,10 +4,9 @@
 
 #include <CLI/CLI.hpp>
 #include <benchmark/benchmark.h>
-#include <fmt/format.h>
 #include <support/files/output_file.hpp>
+#include <support/files/tell.hpp>
 
-#include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <iostream>
@@ -23,8 +22,7 @@ void warn_if_busy() {
     double load = 0;
     const unsigned processors = std::thread::hardware_concurrency();
     if (getloadavg(&load, 1) == 1 && load > processors) {
-        fmt::print(
-            stderr,
+        handlepool::support::tell(
             "warning: the machine is busy (load {:.1f}, {} processors): figures of two threads mean little\n",
             load, processors);
     }
@@ -95,6 +93,6 @@ int main(int argc, char** argv) try {
     }
     return results.holds() ? 0 : 1;
 } catch (const std::exception& error) {
-    fmt::print(stderr, "handlepool-bench: {}\n", error.what());
+    handlepool::support::tell("handlepool-bench: {}\n", error.what());
     return 2;
 }

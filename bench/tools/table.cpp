@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <support/files/tell.hpp>
 
 #include <algorithm>
 #include <cstdio>
@@ -286,12 +287,12 @@ void table::print() const {
     }
     std::fflush(stdout);
     for (const std::string& text : remarks_) {
-        fmt::print(stderr, "{}\n", text);
+        handlepool::support::tell("{}\n", text);
     }
     for (const row& entry : rows_) {
         if (entry.spread > wide_spread) {
-            fmt::print(stderr, "warning: half of the rounds lie {:.0f} % apart: {}\n", 100 * entry.spread,
-                       entry.name);
+            handlepool::support::tell("warning: half of the rounds lie {:.0f} % apart: {}\n",
+                                      100 * entry.spread, entry.name);
         }
     }
 }

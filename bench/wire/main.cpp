@@ -12,6 +12,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <support/files/tell.hpp>
 #include <support/programs/run_program.hpp>
 #include <support/programs/started_program.hpp>
 #include <sys/wait.h>
@@ -21,7 +22,6 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <exception>
 #include <filesystem>
 #include <optional>
@@ -269,7 +269,7 @@ int main(int argc, char** argv) {
         }
         return 0;
     } catch (const std::exception& error) {
-        fmt::print(stderr, "{}\n", error.what());
+        handlepool::support::tell("{}\n", error.what());
         return 1;
     }
 }

@@ -3,9 +3,7 @@
 #include "options.hpp"
 #include "traces/trace_file.hpp"
 
-#include <fmt/format.h>
-
-#include <cstdio>
+#include <support/files/tell.hpp>
 
 namespace handlepool::stress {
 
@@ -13,7 +11,7 @@ namespace {
 
 outcome run_record(const command_line& line) {
     const record_result recorded = record(line.recording);
-    fmt::print(stderr, "{}", to_text(recorded, line.recording)); // the standard output is the program's
+    support::tell("{}", to_text(recorded, line.recording)); // the standard output is the program's
     const bool is_whole = recorded.exit_status == 0 && recorded.had_room;
     return {is_whole ? 0 : exit_error, to_json(recorded, line.recording)};
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "watchdog.hpp"
 
-#include <fmt/format.h>
+#include <support/files/tell.hpp>
 
 #include <chrono>
 #include <condition_variable>
@@ -29,8 +29,7 @@ void watchdog::watch(const std::stop_token& stop) const {
         const std::uint64_t before = signs_.load(std::memory_order::relaxed);
         const bool ended = stopped.wait_for(lock, stop, patience, [&stop] { return stop.stop_requested(); });
         if (!ended && signs_.load(std::memory_order::relaxed) == before) {
-            fmt::print(
-                stderr,
+            support::tell(
                 "handlepool-stress: '{}' shows no sign of life for {} minutes: a thread of it waits, or "
                 "loops, without end\n",
                 label_, patience.count());

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <src/shared/behind_links.hpp>
 #include <support/programs/system.hpp>
 
 #include <cerrno>
@@ -12,17 +13,23 @@ namespace handlepool::support {
 
 namespace {
 
-std::filesystem::path partial_of(const std::filesystem::path& path) {
+bool is_replaceable(const std::filesystem::path& path) {
     std::error_code ignored; // a file that can't be looked at can't be opened either
     const std::filesystem::file_status status = std::filesystem::status(path, ignored);
-    const bool replaceable = !std::filesystem::exists(status) || std::filesystem::is_regular_file(status);
-    return replaceable ? std::filesystem::path(fmt::format("{}.{}.tmp", path.string(), process_id())) : path;
+    return !std::filesystem::exists(status) || std::filesystem::is_regular_file(status);
+}
+
+std::filesystem::path partial_of(const std::filesystem::path& target) {
+    return fmt::format("{}.{}.tmp", target.string(), process_id());
 }
 
 } // namespace
 
 output_file::output_file(std::string_view option, const std::filesystem::path& path)
-    : option_(option), path_(path), partial_(partial_of(path)) {
+    : option_(option),
+      path_(path),
+      target_(is_replaceable(path) ? behind_links(path) : path), // /dev/stdout may lead to what is no path
+      partial_(is_replaceable(path) ? partial_of(target_) : target_) {
     open();
     if (is_replaced()) {
         file_.reset();
@@ -74,7 +81,15 @@ void output_file::prepare(std::string_view bytes) {
 void output_file::commit() {
     if (is_replaced()) {
         std::error_code error;
-        std::filesystem::rename(partial_, path_, error);
+        const std::filesystem::file_status former = std::filesystem::status(target_, error);
+        if (std::filesystem::exists(former)) {
+            std::filesystem::permissions(partial_, former.permissions(), error);
+        } else {
+            error.clear();
+        }
+        if (!error) {
+            std::filesystem::rename(partial_, target_, error);
+        }
         if (error) {
             fail(error.value());
         }

@@ -12,8 +12,9 @@
 namespace handlepool::support {
 
 /// A file for a result. Whether it can be written is tried before the work starts, so that a wrong name costs
-/// no run; a file that was there is replaced only by a whole one. A run that is interrupted leaves nothing
-/// behind. What is no regular file, as /dev/stdout, is written to as it is.
+/// no run; a file that was there, or where a link leads, is replaced only by a whole one, which has its
+/// permissions. A run that is interrupted leaves nothing behind. What is no regular file, as /dev/stdout, is
+/// written to as it is.
 ///
 /// All throw std::system_error, which names the option that the path was given by, if the file can't be
 /// written.
@@ -41,13 +42,14 @@ private:
         void operator()(std::FILE* file) const noexcept { std::fclose(file); }
     };
 
-    bool is_replaced() const { return partial_ != path_; }
+    bool is_replaced() const { return partial_ != target_; }
     void open();
     [[noreturn]] void fail(int error) const;
 
     std::string option_;
     std::filesystem::path path_;
-    std::filesystem::path partial_; // where the result is written: path_ itself if that is no regular file
+    std::filesystem::path target_;  // behind links
+    std::filesystem::path partial_; // where the result is written: target_ itself if that is no regular file
     std::unique_ptr<std::FILE, closer> file_;
 };
 

@@ -21,6 +21,10 @@ bool errors_go_to_a_terminal() noexcept;
 /// The columns of that terminal, if it knows them.
 std::optional<std::size_t> columns_of_errors() noexcept;
 
+/// At the beginning of a program: what it opens later must not become its standard input, output or error,
+/// because that was closed. Then there is something that refuses what is read from or written to it.
+void keep_standard_streams() noexcept;
+
 /// Opens a file for new bytes, as they are, not for the programs that this one starts. Null, and errno, if
 /// that can't be done.
 std::FILE* open_to_write(const std::filesystem::path& path) noexcept;

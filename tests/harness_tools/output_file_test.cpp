@@ -80,6 +80,29 @@ TEST_F(output_file_test, what_is_no_regular_file_stays_what_it_is) {
     EXPECT_TRUE(std::filesystem::is_character_file(link));
 }
 
+TEST_F(output_file_test, goes_where_links_lead) {
+    std::filesystem::create_directory(directory / "elsewhere");
+    const std::filesystem::path target = directory / "elsewhere" / "result.json";
+    std::filesystem::create_symlink("elsewhere/result.json", path);
+    for (const char* const what : {"made", "replaced"}) {
+        output_file("--json", path).write(what);
+        EXPECT_TRUE(std::filesystem::is_symlink(path)) << what;
+        EXPECT_EQ(read_file(target), what);
+    }
+    EXPECT_EQ(files(), 2);
+    EXPECT_EQ(std::distance(std::filesystem::directory_iterator(directory / "elsewhere"), {}), 1);
+}
+
+TEST_F(output_file_test, keeps_the_permissions_of_an_old_one) {
+    using std::filesystem::perms;
+    constexpr perms own = perms::owner_read | perms::owner_write;
+    std::ofstream(path) << "old";
+    std::filesystem::permissions(path, own);
+    output_file("--json", path).write("new");
+    EXPECT_EQ(std::filesystem::status(path).permissions(), own);
+    EXPECT_EQ(read_file(path), "new");
+}
+
 TEST_F(output_file_test, may_be_a_text) {
     output_file("-o", path).write("<html>\n");
     EXPECT_EQ(read_file(path), "<html>\n");

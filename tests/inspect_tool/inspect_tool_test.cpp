@@ -289,6 +289,14 @@ TEST_F(inspect_tool, refuses_what_it_does_not_know) {
               "--json excludes --prometheus\nRun with --help for more information.\n");
 }
 
+TEST(inspect_tool_errors, need_not_be_heard) {
+    for (const char* const errors : {" 2>&-", " 2>/dev/full"}) {
+        const std::string line = std::string("exec \"$0\" 1073741825") + errors;
+        EXPECT_EQ(support::run_program({"sh", "-c", line, support::paths::inspect_program}).status, 2)
+            << line;
+    }
+}
+
 TEST(inspect_tool_help, has_examples) {
     const run_result result = inspect({"--help"});
     EXPECT_EQ(result.status, 0);

@@ -344,6 +344,20 @@ TEST_F(journal_tool, fails_if_its_output_does) {
     }
 }
 
+TEST_F(journal_tool, ends_as_ever_if_its_messages_cannot_be_written) {
+    damage();
+    for (const char* const errors : {" 2>&-", " 2>/dev/full"}) {
+        const auto status = [&](const std::string& line) {
+            return support::run_program(
+                       {"sh", "-c", "\"$0\" " + line + errors, support::paths::journal_program, file})
+                .status;
+        };
+        EXPECT_EQ(status("list \"$1\""), 1) << errors;
+        EXPECT_EQ(status("cut \"$1\" --after 103 --in-place"), 1) << errors;
+        EXPECT_EQ(status("list /nonexistent"), 2) << errors;
+    }
+}
+
 TEST_F(journal_tool, shows_progress_on_terminals_only) {
     if (const std::string lack = support::lack_of_terminals(); !lack.empty()) {
         GTEST_SKIP() << lack;

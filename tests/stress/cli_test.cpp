@@ -466,11 +466,45 @@ TEST_F(command_line, a_result_that_cannot_be_written) {
     }
 }
 
+// The standard error need not be there, or take anything: what a run comes to is the same.
+TEST_F(command_line, messages_that_cannot_be_written) {
+    const auto run_with = [](const std::string& streams, const arguments& line) {
+        return support::run_program(
+            arguments{"sh", "-c", "exec \"$0\" \"$@\" " + streams, support::paths::stress_program} + line);
+    };
+    for (const char* const errors : {"2>&-", "2>/dev/full"}) {
+        EXPECT_EQ(run_with(errors, {"replay", "/nonexistent"}).status, 2) << errors;
+        EXPECT_EQ(run_with(errors, short_churn).status, 0) << errors;
+        EXPECT_EQ(run_with(errors, {"record", "-o", path("trace.zst"), "--", "sh", "-c", ":"}).status, 0)
+            << errors;
+    }
+    // Nor may a file take the place of what is closed.
+    const char* const all = "<&- >&- 2>&-";
+    const std::string json = path("result.json");
+    EXPECT_EQ(run_with(all, short_churn + arguments{"--json", json}).status, 2);
+    EXPECT_FALSE(std::filesystem::exists(json));
+    const std::string trace = path("trace.zst");
+    EXPECT_EQ(run_with(all, {"record", "--json", json, "-o", trace, "--", "sh", "-c",
+                             "for i in 0 1 2; do test /proc/$$/fd/$i -ef /dev/null || exit 1; done"})
+                  .status,
+              0);
+    EXPECT_EQ(json_in(json)["exit_status"], 0);
+    EXPECT_EQ(run_stress({"replay", trace}).status, 0);
+}
+
 TEST_F(command_line, a_report_that_cannot_be_written) {
     const support::run_result result = support::run_program(
         {"sh", "-c", "exec \"$0\" churn --frames 2 >/dev/full", support::paths::stress_program});
     EXPECT_EQ(result.status, 2);
     EXPECT_THAT(result.errors, HasSubstr("No space left on device"));
+}
+
+TEST_F(command_line, a_result_for_a_pipe) {
+    const support::run_result result =
+        support::run_program({"sh", "-c", "\"$0\" churn --alive 100 --frames 2 --json /dev/stdout | cat",
+                              support::paths::stress_program});
+    EXPECT_EQ(result.errors, "");
+    EXPECT_THAT(result.output, AllOf(HasSubstr("passed"), HasSubstr("\"command\": \"churn\"")));
 }
 
 TEST_F(command_line, a_result_larger_than_a_file_may_be) {

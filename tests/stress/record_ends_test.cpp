@@ -164,9 +164,22 @@ TEST_F(end_of_a_recording, the_program_maps_nothing_of_the_disk) {
 }
 
 TEST_F(end_of_a_recording, a_program_may_forbid_itself_system_calls) {
-    record_fixture("forbid_system_calls");
-    EXPECT_EQ(json()["exit_status"], 7);
-    EXPECT_EQ(allocated(fixture::many_size), fixture::many_objects);
+    for (const char* const how : {"prctl", "syscall prctl", "syscall seccomp"}) {
+        record_fixture("forbid_system_calls", how);
+        EXPECT_EQ(json()["exit_status"], 7) << how;
+        EXPECT_EQ(allocated(fixture::many_size), fixture::many_objects) << how;
+    }
+}
+
+TEST_F(end_of_a_recording, a_program_may_forbid_itself_the_processors_counter) {
+    for (const char* const how : {"prctl", "syscall"}) {
+        EXPECT_EQ(record_fixture("forbid_counter", how).status, 0) << how;
+        EXPECT_EQ(allocated(fixture::many_size), fixture::many_objects) << how;
+    }
+}
+
+TEST_F(end_of_a_recording, a_core_file_has_nothing_of_the_log) {
+    EXPECT_EQ(record_fixture("look_at_log").status, 0);
 }
 
 TEST_F(end_of_a_recording, is_that_of_no_other_process_of_the_recorder) {
@@ -294,6 +307,50 @@ TEST_F(end_of_a_recording, needs_nothing_that_a_program_can_give_up) {
     }
     EXPECT_EQ(record_fixture("give_up").status, 0);
     EXPECT_EQ(allocated(fixture::many_size), fixture::many_objects);
+}
+
+// As those that become daemons: what they do is done by another process.
+TEST_F(end_of_a_recording, tells_of_processes_that_were_not_followed) {
+    const support::run_result result = record_fixture("daemon");
+    EXPECT_EQ(result.status, 0);
+    EXPECT_THAT(result.errors, EndsWith(fmt::format("\n{}: forked 1 process, which was not recorded\n",
+                                                    support::paths::record_fixture)));
+    EXPECT_EQ(json()["forks"], 1);
+    EXPECT_EQ(allocated(fixture::parent_size), 100);
+    EXPECT_EQ(allocated(fixture::child_size), 0);
+    record_fixture("fork");
+    EXPECT_EQ(json()["forks"], 2);
+}
+
+// Libraries do that as they are loaded: the program is recorded nevertheless, and no child in its place.
+TEST_F(end_of_a_recording, is_not_kept_from_beginning_by_what_is_loaded) {
+    for (const char* const before : {"clear", "fork", "spawn"}) {
+        std::vector<std::string> line = record_line({support::paths::loaded_first_fixture});
+        line.insert(line.begin(), {"env", std::string("HANDLEPOOL_LOADED_FIRST=") + before});
+        const support::run_result result = support::run_program(line);
+        EXPECT_EQ(result.status, 0) << before << ": " << result.errors;
+        EXPECT_EQ(allocated(fixture::malloc_size), 100) << before;
+        EXPECT_EQ(allocated(fixture::child_size), 0) << before;
+    }
+    std::vector<std::string> line = record_line({support::paths::loaded_first_fixture});
+    line.insert(line.begin(), {"env", "HANDLEPOOL_LOADED_FIRST=close"});
+    const support::run_result result = support::run_program(line);
+    EXPECT_EQ(result.status, 2);
+    EXPECT_THAT(result.errors, HasSubstr("did not load the recording library, or closed the log"));
+}
+
+TEST_F(end_of_a_recording, tells_of_an_operator_new_that_calls_no_malloc) {
+    const support::run_result result =
+        support::run_program(record_line({support::paths::own_allocator_fixture}));
+    EXPECT_EQ(result.status, 0);
+    EXPECT_THAT(
+        result.errors,
+        EndsWith(fmt::format("\n{}: has the operator new of libown_allocator.so, which calls no malloc: what "
+                             "that creates was not recorded\n",
+                             support::paths::own_allocator_fixture)));
+    EXPECT_EQ(json()["new_without_malloc"], "libown_allocator.so");
+    record_fixture("");
+    EXPECT_EQ(json()["new_without_malloc"], nlohmann::json());
 }
 
 TEST_F(end_of_a_recording, names_the_program_that_takes_the_place_of_the_recorded_one) {

@@ -123,6 +123,15 @@ void fork_children(const char* self) {
     allocate_and_free(fixture::parent_size, 100);
 }
 
+// A child goes on in the background.
+void become_a_daemon() {
+    allocate_and_free(fixture::parent_size, 100);
+    if (::daemon(1, 1) != 0) {
+        std::abort();
+    }
+    allocate_and_free(fixture::child_size, 100);
+}
+
 // A recorder that is killed leaves a program that goes on.
 void outlive_recorder(const char* marker) {
     allocate_and_free(fixture::parent_size, 100);
@@ -194,14 +203,43 @@ void outlive_helpers() {
 }
 
 // Only read, write and _exit are left after this.
-[[noreturn]] void forbid_system_calls() {
+[[noreturn]] void forbid_system_calls(std::string_view how) {
     allocate_and_free(fixture::many_size, 1);
-    if (::prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT) != 0) {
+    const long result = how == "prctl"           ? ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT)
+                        : how == "syscall prctl" ? ::syscall(SYS_prctl, PR_SET_SECCOMP, SECCOMP_MODE_STRICT)
+                        : how == "syscall seccomp"
+                            ? ::syscall(SYS_seccomp, SECCOMP_SET_MODE_STRICT, 0, nullptr)
+                            : -1;
+    if (result != 0) {
         std::abort();
     }
     allocate_and_free(fixture::many_size, fixture::many_objects - 1);
     ::syscall(SYS_exit, 7);
     std::abort();
+}
+
+// A thread and those that it starts do without the processor's counter. Some processors can't forbid it.
+void forbid_counter(std::string_view how) {
+    if (how == "prctl") {
+        ::prctl(PR_SET_TSC, PR_TSC_SIGSEGV);
+    } else {
+        ::syscall(SYS_prctl, PR_SET_TSC, PR_TSC_SIGSEGV);
+    }
+    std::thread([] { allocate_and_free(fixture::many_size, fixture::many_objects); }).join();
+}
+
+// What is in the memory of the log need not be in a core file: "dd" says so.
+bool log_would_be_in_a_core_file() {
+    std::ifstream mappings("/proc/self/smaps");
+    std::string line;
+    bool is_log = false;
+    while (std::getline(mappings, line)) {
+        is_log = is_log || line.find("handlepool recording") != std::string::npos;
+        if (is_log && line.starts_with("VmFlags:")) {
+            return line.find(" dd") == std::string::npos;
+        }
+    }
+    return true;
 }
 
 // Becomes itself, as a child, by each of the functions.
@@ -289,6 +327,8 @@ int run(std::string_view what, const char* self, const char* more) {
         grow_without_a_rule();
     } else if (what == "give_up") {
         give_everything_up();
+    } else if (what == "daemon") {
+        become_a_daemon();
     } else if (what == "outlive") {
         outlive_recorder(more);
     } else if (what == "replace") {
@@ -298,7 +338,11 @@ int run(std::string_view what, const char* self, const char* more) {
     } else if (what == "outlive_helpers") {
         outlive_helpers();
     } else if (what == "forbid_system_calls") {
-        forbid_system_calls();
+        forbid_system_calls(more);
+    } else if (what == "forbid_counter") {
+        forbid_counter(more);
+    } else if (what == "look_at_log") {
+        return log_would_be_in_a_core_file() ? 1 : 0;
     } else if (what == "child") {
         return std::getenv("LD_PRELOAD") != nullptr;
     } else {

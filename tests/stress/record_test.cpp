@@ -127,6 +127,19 @@ TEST_F(recording, records_every_function) {
     EXPECT_EQ(result.dropped_frees, 0u);
 }
 
+// Nothing may be asked of libc's allocator about another's objects.
+TEST_F(recording, records_another_allocator) {
+    const record_options options = options_for({support::paths::own_allocator_fixture, "functions"});
+    const record_result result = record(options);
+    EXPECT_EQ(result.exit_status, 0);
+    EXPECT_EQ(result.signal, std::nullopt);
+    trace_ = read_trace(options.output);
+    for (const std::size_t size : {fixture::malloc_size, fixture::calloc_size, fixture::realloc_from_size,
+                                   fixture::realloc_to_size, fixture::kept_size}) {
+        expect_times(size, 1);
+    }
+}
+
 TEST_F(recording, does_not_record_children) {
     const record_result result = record_fixture("fork");
     EXPECT_EQ(result.exit_status, 0) << "1 says that a child has inherited LD_PRELOAD";
@@ -194,13 +207,15 @@ TEST_F(recording, refuses_a_library_that_cannot_be_loaded) {
     EXPECT_EQ(error_of(options), "the recording library /nonexistent/lib.so does not exist");
 }
 
-TEST_F(recording, loads_a_library_whose_path_has_spaces_and_colons) {
-    record_options options = options_for({support::paths::record_fixture, "cross"});
-    std::filesystem::create_directory(directory_ / "a path: with spaces");
-    options.library = directory_ / "a path: with spaces" / "library.so";
-    std::filesystem::copy(support::paths::record_library, *options.library);
-    EXPECT_EQ(record(options).exit_status, 0);
-    EXPECT_GT(read_trace(options.output).events.size(), 0U);
+TEST_F(recording, loads_a_library_whose_path_has_spaces_colons_and_dollars) {
+    for (const char* const folder : {"a path: with spaces", "a$LIB", "b$ORIGIN"}) {
+        record_options options = options_for({support::paths::record_fixture, "cross"});
+        std::filesystem::create_directory(directory_ / folder);
+        options.library = directory_ / folder / "library.so";
+        std::filesystem::copy(support::paths::record_library, *options.library);
+        EXPECT_EQ(record(options).exit_status, 0) << folder;
+        EXPECT_GT(read_trace(options.output).events.size(), 0U) << folder;
+    }
 }
 
 TEST_F(recording, refuses_limits_out_of_range) {

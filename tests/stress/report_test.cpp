@@ -384,6 +384,8 @@ TEST(record_report, has_the_figures) {
                                   {"truncated", true},
                                   {"had_room", true},
                                   {"replaced_by", nullptr},
+                                  {"forks", 0},
+                                  {"new_without_malloc", nullptr},
                                   {"exit_status", 0},
                                   {"signal", nullptr}};
     EXPECT_EQ(to_json(recorded, options), expected);

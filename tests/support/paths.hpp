@@ -21,10 +21,12 @@ extern const char* const inspect_example;
 extern const char* const inspect_program;
 extern const char* const journal_program;
 extern const char* const late_session;
+extern const char* const loaded_first_fixture;
 /// The begins of the names of modules' files: with debug information ".so", the same without "_stripped.so"
 /// and, with a link to ".debug", "_linked.so".
 extern const char* const named_module;
 extern const char* const named_module_without_id;
+extern const char* const own_allocator_fixture;
 extern const char* const peers_program;
 extern const char* const record_fixture;
 extern const char* const record_library;

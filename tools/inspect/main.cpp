@@ -11,6 +11,8 @@
 #include <src/core/recorder/debug_info.hpp>
 #include <src/core/recorder/depots.hpp>
 #include <support/files/flush_output.hpp>
+#include <support/files/tell.hpp>
+#include <support/programs/system.hpp>
 #include <tools/handle_number.hpp>
 
 #include <algorithm>
@@ -203,8 +205,8 @@ void tell_of_programs(const command_line& line, const std::vector<inspected_prog
             if (!line.program.empty()) {
                 throw;
             }
-            fmt::print(stderr, "handlepool-inspect: {}\n",
-                       printable(error.what())); // and goes on with others
+            handlepool::support::tell("handlepool-inspect: {}\n",
+                                      printable(error.what())); // and goes on with others
         }
     }
     if (!line.asked.pool.empty() && !has_pools && line.watch_seconds == 0) {
@@ -362,13 +364,14 @@ int run(int argc, char** argv) {
 } // namespace
 
 int main(int argc, char** argv) {
+    handlepool::support::keep_standard_streams();
     try {
         handlepool::detail::make_depots(); // for the names of places
         return run(argc, argv);
     } catch (const std::exception& error) {
         const bool unexplained = typeid(error) == typeid(std::bad_alloc);
-        fmt::print(stderr, "handlepool-inspect: {}\n",
-                   printable(unexplained ? "there is not enough memory" : error.what()));
+        handlepool::support::tell("handlepool-inspect: {}\n",
+                                  printable(unexplained ? "there is not enough memory" : error.what()));
     }
     return exit_error;
 }

@@ -4,6 +4,7 @@
 
 #include <handlepool/snapshots/journal_writer.hpp>
 
+#include <support/files/tell.hpp>
 #include <support/progress_bar.hpp>
 
 namespace handlepool::journal_tool {
@@ -27,7 +28,7 @@ int cut(const command_line& line) {
             cut_journal(file, line.frame, to);
         }
     } catch (const invalid_journal& error) {
-        fmt::print(stderr, "handlepool-journal: {}\n", error.what());
+        support::tell("handlepool-journal: {}\n", error.what());
         return exit_damaged;
     }
     const std::uintmax_t after = std::filesystem::file_size(to);

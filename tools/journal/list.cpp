@@ -2,6 +2,8 @@
 #include "commands.hpp"
 #include "journal_walk.hpp"
 
+#include <support/files/tell.hpp>
+
 #include <string_view>
 
 namespace handlepool::journal_tool {
@@ -70,7 +72,7 @@ int list(const command_line& line) {
     if (state.damage.empty()) {
         return 0;
     }
-    fmt::print(stderr, "handlepool-journal: {}\n", state.damage);
+    support::tell("handlepool-journal: {}\n", state.damage);
     return exit_damaged;
 }
 

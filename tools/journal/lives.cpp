@@ -6,6 +6,7 @@
 #include <handlepool/snapshots/saved_world.hpp>
 #include <handlepool/snapshots/told_lives.hpp>
 
+#include <support/files/tell.hpp>
 #include <support/progress_bar.hpp>
 #include <tools/handle_number.hpp>
 #include <tools/recorded_world/delta_in_entry.hpp>
@@ -95,8 +96,8 @@ private:
             }
         }
         if (of.some_are_missing) {
-            fmt::print(stderr, "handlepool-journal: frame {}, {}: some lives are missing\n", frame,
-                       detail::printable(of.pool));
+            support::tell("handlepool-journal: frame {}, {}: some lives are missing\n", frame,
+                          detail::printable(of.pool));
         }
     }
 
@@ -143,7 +144,7 @@ int lives(const command_line& line) {
     }
     support::flush_output();
     if (!damage.empty()) {
-        fmt::print(stderr, "handlepool-journal: {}\n", damage);
+        support::tell("handlepool-journal: {}\n", damage);
         return exit_damaged;
     }
     if (!teller.have_pools()) {

@@ -4,10 +4,9 @@
 #include <handlepool/detail/text/text.hpp>
 
 #include <CLI/CLI.hpp>
-#include <fmt/format.h>
+#include <support/files/tell.hpp>
 #include <support/programs/system.hpp>
 
-#include <cstdio>
 #include <exception>
 #include <new>
 #include <typeinfo>
@@ -193,13 +192,14 @@ int run(int argc, char** argv) {
 } // namespace
 
 int main(int argc, char** argv) {
+    handlepool::support::keep_standard_streams();
     handlepool::support::survive_file_size_limit();
     try {
         return run(argc, argv);
     } catch (const std::exception& error) {
         const bool unexplained = typeid(error) == typeid(std::bad_alloc);
-        fmt::print(stderr, "handlepool-journal: {}\n",
-                   printable(unexplained ? "there is not enough memory" : error.what()));
+        handlepool::support::tell("handlepool-journal: {}\n",
+                                  printable(unexplained ? "there is not enough memory" : error.what()));
     }
     return exit_error;
 }

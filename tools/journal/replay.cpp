@@ -6,6 +6,7 @@
 #include <handlepool/snapshots/replay.hpp>
 #include <handlepool/snapshots/snapshot_file.hpp>
 
+#include <support/files/tell.hpp>
 #include <support/progress_bar.hpp>
 #include <tools/recorded_world/delta_in_entry.hpp>
 
@@ -100,13 +101,13 @@ int replay(const command_line& line) {
         }
         world.save();
     } catch (const invalid_journal& error) {
-        fmt::print(stderr, "handlepool-journal: {}\n", error.what());
+        support::tell("handlepool-journal: {}\n", error.what());
         return exit_damaged;
     } catch (const invalid_snapshot& error) {
-        fmt::print(stderr, "handlepool-journal: {}\n", error.what());
+        support::tell("handlepool-journal: {}\n", error.what());
         return exit_damaged;
     } catch (const not_replayed& error) {
-        fmt::print(stderr, "handlepool-journal: {}\n", detail::printable(error.what()));
+        support::tell("handlepool-journal: {}\n", detail::printable(error.what()));
         return exit_damaged;
     }
     support::flush_output();

@@ -12,7 +12,6 @@
 #include "preload_log.hpp"
 
 #include <dlfcn.h>
-#include <malloc.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -173,11 +172,10 @@ HANDLEPOOL_INTERPOSED void* realloc(void* address, std::size_t size) noexcept {
     if (arena.contains(address)) {
         return moved_out_of_arena(address, size);
     }
-    const std::size_t old_size = ::malloc_usable_size(address);
     record(raw_log::kind::free, address, 0);
     void* result = real.realloc(address, size);
     if (result == nullptr && size != 0) {
-        record(raw_log::kind::allocate, address, old_size); // it failed: the old object is still there
+        record(raw_log::kind::allocate, address, 0); // it failed: the object is still there
     }
     return allocated(result, size);
 }

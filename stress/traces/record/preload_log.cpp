@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "preload_log.hpp"
 
+#include <fcntl.h>
+#include <pthread.h>
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
@@ -29,7 +31,7 @@ std::atomic<log_page*> page{nullptr};
 // Initial-exec, because the general model allocates at a thread's first access.
 [[gnu::tls_model("initial-exec")]] thread_local std::uint32_t thread_number = 0; // plus one; 0 for none yet
 
-[[gnu::tls_model("initial-exec")]] thread_local bool reads_counter = true;
+std::atomic<bool> reads_counter{true};
 
 class errno_kept {
 public:
@@ -44,12 +46,14 @@ private:
 
 std::uint64_t now_ns() {
     timespec now{};
-    ::clock_gettime(reads_counter ? CLOCK_MONOTONIC : CLOCK_MONOTONIC_COARSE, &now);
+    ::clock_gettime(reads_counter.load(std::memory_order_relaxed) ? CLOCK_MONOTONIC : CLOCK_MONOTONIC_COARSE,
+                    &now);
     return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
 }
 
+// Null too if the environment is not there, or not any more.
 const char* environment(std::string_view name) {
-    for (char** entry = environ; *entry != nullptr; ++entry) {
+    for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
         if (std::strncmp(*entry, name.data(), name.size()) == 0 && (*entry)[name.size()] == '=') {
             return *entry + name.size() + 1;
         }
@@ -62,16 +66,32 @@ raw_log::header* mapped_log(int descriptor, std::uint64_t bytes) {
     return address == MAP_FAILED ? nullptr : static_cast<raw_log::header*>(address);
 }
 
+// Only what lies in memory can be sealed; a program's own descriptors are left alone.
 bool is_log(int descriptor) {
     std::uint64_t first = 0;
-    return ::pread(descriptor, &first, sizeof(first), 0) == ssize_t{sizeof(first)} && first == raw_log::magic;
+    return ::fcntl(descriptor, F_GET_SEALS) >= 0 &&
+           ::pread(descriptor, &first, sizeof(first), 0) == ssize_t{sizeof(first)} && first == raw_log::magic;
 }
 
-// Maps all of the log and begins to record, if this is the first process to ask. The errno value that kept it
-// from doing so goes into the log's `head`.
+// The log's descriptor. A program's libraries may have emptied the environment before: then it is looked for.
+int log_descriptor() {
+    if (const char* text = environment(raw_log::descriptor_variable)) {
+        return std::atoi(text);
+    }
+    constexpr int most = 1024;
+    int descriptor = 0;
+    while (descriptor < most && !is_log(descriptor)) {
+        ++descriptor;
+    }
+    return descriptor;
+}
+
+// Maps all of the log and begins to record, if this is the process to be recorded: what that starts while it
+// is loaded inherits the log too. The errno value that kept it from doing so goes into the log's `head`.
 void begin_recording(int descriptor, raw_log::header& head) {
     std::int32_t nobody = 0;
-    if (!head.owner.compare_exchange_strong(nobody, ::getpid(), std::memory_order_relaxed)) {
+    if (head.program.load(std::memory_order_relaxed) != ::getpid() ||
+        !head.owner.compare_exchange_strong(nobody, ::getpid(), std::memory_order_relaxed)) {
         return;
     }
     raw_log::header* log = mapped_log(descriptor, raw_log::spares_at(head));
@@ -81,6 +101,7 @@ void begin_recording(int descriptor, raw_log::header& head) {
         head.error.store(errno, std::memory_order_relaxed);
         return;
     }
+    ::madvise(log, raw_log::spares_at(head), MADV_DONTDUMP); // where it can't be left out, a core file has it
     log->start_ns = now_ns();
     static_cast<log_page*>(own)->log.store(log, std::memory_order_relaxed);
     page.store(static_cast<log_page*>(own), std::memory_order_release);
@@ -88,21 +109,17 @@ void begin_recording(int descriptor, raw_log::header& head) {
 
 void open_log_once() {
     log_stage seen = opened.load(std::memory_order_acquire);
-    // libc sets environ a little after the first allocations of a process may come.
-    if (seen != log_stage::unknown || environ == nullptr ||
+    if (seen != log_stage::unknown ||
         !opened.compare_exchange_strong(seen, log_stage::opening, std::memory_order_acquire)) {
         return;
     }
     const errno_kept kept;
-    if (const char* text = environment(raw_log::descriptor_variable)) {
-        const int descriptor = std::atoi(text);
-        if (is_log(descriptor)) {
-            if (raw_log::header* head = mapped_log(descriptor, sizeof(raw_log::header))) {
-                begin_recording(descriptor, *head);
-                ::munmap(head, sizeof(raw_log::header));
-            }
-            ::close(descriptor);
+    if (const int descriptor = log_descriptor(); is_log(descriptor)) {
+        if (raw_log::header* head = mapped_log(descriptor, sizeof(raw_log::header))) {
+            begin_recording(descriptor, *head);
+            ::munmap(head, sizeof(raw_log::header));
         }
+        ::close(descriptor);
     }
     opened.store(log_stage::decided, std::memory_order_release);
 }
@@ -137,7 +154,7 @@ void wait_for_recorder(const raw_log::header& log, std::uint64_t place) {
 
 // Takes this library, the first of the list, out of LD_PRELOAD: in place, since the environment isn't ours.
 void leave_preload_list() {
-    for (char** entry = environ; *entry != nullptr; ++entry) {
+    for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
         constexpr std::string_view name = "LD_PRELOAD=";
         if (std::strncmp(*entry, name.data(), name.size()) != 0) {
             continue;
@@ -152,8 +169,17 @@ void leave_preload_list() {
     }
 }
 
+void count_fork() {
+    if (raw_log::header* log = own_log()) {
+        log->forks.fetch_add(1, std::memory_order_relaxed);
+    }
+}
+
 [[gnu::constructor]] void start() {
     open_log_once();
+    if (own_log() != nullptr) {
+        ::pthread_atfork(nullptr, count_fork, nullptr);
+    }
     if (environment(raw_log::descriptor_variable) != nullptr) {
         leave_preload_list();
         ::unsetenv(raw_log::descriptor_variable);
@@ -163,7 +189,10 @@ void leave_preload_list() {
 } // namespace
 
 void record(raw_log::kind what, const void* address, std::size_t size) {
-    open_log_once();
+    // libc sets environ a little after the first allocations of a process may come.
+    if (environ != nullptr) {
+        open_log_once();
+    }
     raw_log::header* log = own_log();
     if (log == nullptr || log->is_full.load(std::memory_order_relaxed) != 0 ||
         raw_log::events_in(*log) == log->capacity) {
@@ -199,8 +228,20 @@ void program_will_be_replaced(const char* file) {
     }
 }
 
-void use_precise_clock(bool precise) {
-    reads_counter = precise;
+void forgo_counter() {
+    // Relaxed: whatever starts a thread synchronizes it with its own past.
+    reads_counter.store(false, std::memory_order_relaxed);
+}
+
+std::optional<std::uint64_t> events_so_far() {
+    const raw_log::header* log = own_log();
+    return log == nullptr ? std::nullopt : std::optional(log->next.load(std::memory_order_relaxed));
+}
+
+void operator_new_calls_no_malloc(const char* library) {
+    if (raw_log::header* log = own_log()) {
+        std::strncpy(log->new_without_malloc, library, sizeof(log->new_without_malloc) - 1);
+    }
 }
 
 void program_was_not_replaced() {

@@ -4,6 +4,8 @@
 #include "raw_log.hpp"
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 
 // In front of each function that programs call instead of libc's.
 #define HANDLEPOOL_INTERPOSED extern "C" [[gnu::visibility("default")]]
@@ -19,8 +21,14 @@ void record(raw_log::kind what, const void* address, std::size_t size);
 void program_will_be_replaced(const char* file);
 void program_was_not_replaced();
 
-// Whether the calling thread may read the processor's counter; otherwise its events have times of some
-// milliseconds' resolution.
-void use_precise_clock(bool precise);
+// How many events there are; nothing in a process that isn't recorded.
+std::optional<std::uint64_t> events_so_far();
+
+// What is created by that library's operator new leaves no event.
+void operator_new_calls_no_malloc(const char* library);
+
+// A thread has forbidden itself the processor's counter, and what it starts inherits that: from now on all
+// events have times of some milliseconds' resolution.
+void forgo_counter();
 
 } // namespace handlepool::stress::preload

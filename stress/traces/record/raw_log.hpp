@@ -21,7 +21,7 @@ namespace handlepool::stress::raw_log {
 // The number of the file descriptor of the log, in the environment of the recorded program.
 inline constexpr char descriptor_variable[] = "HANDLEPOOL_RECORD_FD";
 
-inline constexpr std::uint64_t magic = 0x33676f6c77617268; // "hrawlog3"
+inline constexpr std::uint64_t magic = 0x34676f6c77617268; // "hrawlog4"
 
 enum class kind : std::uint32_t { none, allocate, free };
 
@@ -39,14 +39,17 @@ struct header {
     std::uint64_t capacity;                      // events that fit
     std::uint64_t command_bytes;                 // of the command line: each argument ends with a zero
     std::uint64_t start_ns;                      // CLOCK_MONOTONIC when the recording began
-    std::atomic<std::int32_t> owner;             // the process that records, 0 before there is one
+    std::atomic<std::int32_t> program;           // the process to be recorded, by itself before it executes
+    std::atomic<std::int32_t> owner;             // the same, once it records; 0 before
     std::atomic<std::int32_t> error;             // why the library couldn't map the log: an errno value
     std::atomic<std::uint32_t> threads;          // threads that have made events
     std::atomic<std::uint32_t> is_full;          // by the recorder, if the disk has no room for more: not 0
     std::atomic<std::uint64_t> written;          // by the recorder: the events that are in the file
     alignas(64) std::atomic<std::uint64_t> next; // the place of the next event; may run past the capacity
     alignas(64) std::atomic<std::uint64_t> replaced_ns; // when the program replaced itself by another, or 0
-    char replaced_by[4096 - 192];                       // the file that it executed then
+    char replaced_by[4096 - 256];                       // the file that it executed then
+    std::atomic<std::uint32_t> forks;                   // processes that it has forked
+    char new_without_malloc[64]; // the library whose operator new calls no malloc, or nothing
 };
 
 static_assert(sizeof(event) == 32 && sizeof(header) == 4096);

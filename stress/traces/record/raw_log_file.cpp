@@ -100,14 +100,16 @@ void check_recorded(const raw_log::header& log, const std::string& program) {
                                                        : ""));
     }
     if (log.owner == 0) {
-        throw record_error(fmt::format("{} was not recorded: it did not load the recording library (is it "
-                                       "statically linked, sanitized, or set-user-ID?)",
-                                       program));
+        throw record_error(
+            fmt::format("{} was not recorded: it did not load the recording library, or closed the log "
+                        "(is it statically linked, sanitized, or set-user-ID, or does it close "
+                        "descriptors that it has not opened?)",
+                        program));
     }
     if (log.next == 0) {
-        throw record_error(fmt::format("{} was recorded, but it allocated nothing with malloc (has it an "
-                                       "allocator of its own?)",
-                                       program));
+        throw record_error(fmt::format("{} was recorded, but it allocated nothing with malloc ({})", program,
+                                       log.forks != 0 ? "what it forked was not recorded"
+                                                      : "has it an allocator of its own?"));
     }
 }
 
@@ -244,6 +246,11 @@ raw_recording read_raw_log(int file, std::optional<int> memory, const std::strin
     }
     if (!result.had_room || log.next >= log.capacity) {
         end_ns.reset(); // the program went on unseen
+    }
+    result.forks = log.forks;
+    log.new_without_malloc[sizeof(log.new_without_malloc) - 1] = '\0';
+    if (log.new_without_malloc[0] != '\0') {
+        result.new_without_malloc = log.new_without_malloc;
     }
     converter events(log.start_ns, options);
     std::vector<raw_log::event> step(raw_log::events_in_step);

@@ -40,6 +40,17 @@ std::string to_text(const record_result& recorded, const record_options& options
         text += fmt::format("{}: replaced itself by {}, which was not recorded; record that program itself\n",
                             program, detail::printable(*recorded.replaced_by));
     }
+    if (recorded.forks != 0) {
+        text +=
+            fmt::format("{}: forked {} {}, which {} not recorded\n", program, recorded.forks,
+                        recorded.forks == 1 ? "process" : "processes", recorded.forks == 1 ? "was" : "were");
+    }
+    if (recorded.new_without_malloc) {
+        text +=
+            fmt::format("{}: has the operator new of {}, which calls no malloc: what that creates was not "
+                        "recorded\n",
+                        program, detail::printable(*recorded.new_without_malloc));
+    }
     if (recorded.signal) {
         text +=
             fmt::format("{}: was killed by signal {}; its trace was written\n", program, *recorded.signal);
@@ -67,6 +78,8 @@ nlohmann::json to_json(const record_result& recorded, const record_options& opti
             {"truncated", recorded.truncated},
             {"had_room", recorded.had_room},
             {"replaced_by", or_null(recorded.replaced_by)},
+            {"forks", recorded.forks},
+            {"new_without_malloc", or_null(recorded.new_without_malloc)},
             {"exit_status", or_null(recorded.exit_status)},
             {"signal", or_null(recorded.signal)}};
 }

@@ -2,6 +2,7 @@
 #include "recorded_program.hpp"
 
 #include "raw_log.hpp"
+#include "raw_log_writer.hpp"
 #include "recorder.hpp"
 
 #include <boost/process/args.hpp>
@@ -15,8 +16,11 @@
 #include <support/programs/run_program.hpp>
 #include <support/programs/system.hpp>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <cerrno>
+#include <cstddef>
+#include <cstdint>
 #include <ctime>
 #include <system_error>
 
@@ -75,6 +79,8 @@ int run_recorded(const std::vector<std::string>& command, const std::filesystem:
             process::args = std::vector(command.begin() + 1, command.end()), process::env = variables,
             process::extend::on_exec_setup = [log, &signals](const auto&) {
                 ::fcntl(log, F_SETFD, 0); // the program inherits it
+                const std::int32_t own = ::getpid();
+                write_all(log, &own, sizeof(own), offsetof(raw_log::header, program));
                 signals.restore();
                 support::restore_file_size_limit();
             });

@@ -27,21 +27,21 @@ namespace {
 
 constexpr std::string_view library_name = "libhandlepool_record.so";
 
-// The library by a path that LD_PRELOAD takes: its own, or that of a link to one with a space or a colon in
-// its path.
+// The library by a path that LD_PRELOAD takes: its own, or that of a link to one whose path would not be
+// taken as it is.
 class preloaded_library {
 public:
     explicit preloaded_library(const std::filesystem::path& library) : path_(library) {
-        if (!separates(library)) {
+        if (is_taken(library)) {
             return;
         }
         const std::filesystem::path place = std::filesystem::temp_directory_path();
         directory_ = (place / "handlepool_record_XXXXXX").string();
-        if (separates(place) || ::mkdtemp(directory_.data()) == nullptr) {
+        if (!is_taken(place) || ::mkdtemp(directory_.data()) == nullptr) {
             directory_.clear();
             throw record_error(
-                fmt::format("the recording library {} cannot be loaded: LD_PRELOAD allows no spaces and "
-                            "colons in its path, and no link to it can be made in {}",
+                fmt::format("the recording library {} cannot be loaded: LD_PRELOAD allows no spaces, colons "
+                            "and dollar signs in its path, and no link to it can be made in {}",
                             library.string(), place.string()));
         }
         path_ = std::filesystem::path(directory_) / library_name;
@@ -59,8 +59,9 @@ public:
     const std::filesystem::path& path() const noexcept { return path_; }
 
 private:
-    static bool separates(const std::filesystem::path& path) {
-        return path.string().find_first_of(": ") != std::string::npos;
+    // Two characters separate libraries, and after the third one are names like $ORIGIN.
+    static bool is_taken(const std::filesystem::path& path) {
+        return path.string().find_first_of(": $") == std::string::npos;
     }
 
     std::filesystem::path path_;
@@ -119,7 +120,9 @@ record_result written(const raw_recording& made, const record_options& options) 
             .inferred_frees = header.inferred_frees,
             .truncated = header.truncated,
             .had_room = made.had_room,
-            .replaced_by = made.replaced_by};
+            .replaced_by = made.replaced_by,
+            .forks = made.forks,
+            .new_without_malloc = made.new_without_malloc};
 }
 
 } // namespace

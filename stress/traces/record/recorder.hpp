@@ -45,6 +45,8 @@ struct record_result {
     bool truncated{};                         // the trace is the beginning of the program's run
     bool had_room{true};                      // false: it is, because the disk had no room for more events
     std::optional<std::string> replaced_by{}; // the program that took the recorded one's place, by an exec
+    std::uint32_t forks{};                    // processes that it has forked
+    std::optional<std::string> new_without_malloc{}; // the library whose operator new was not recorded
 };
 
 // Runs the program with the recording library, waits for it, and writes the trace of what it has allocated

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <support/programs/system.hpp>
 #include <sys/ioctl.h>
@@ -31,6 +32,14 @@ std::optional<std::size_t> columns_of_errors() noexcept {
         return {};
     }
     return size.ws_col;
+}
+
+void keep_standard_streams() noexcept {
+    for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+        if (::fcntl(stream, F_GETFD) < 0) { // it is the lowest that is free, because those before it are open
+            ::open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+        }
+    }
 }
 
 std::FILE* open_to_write(const std::filesystem::path& path) noexcept {

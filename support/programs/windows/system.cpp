@@ -61,6 +61,8 @@ std::optional<std::size_t> columns_of_errors() noexcept {
     return static_cast<std::size_t>(screen.srWindow.Right - screen.srWindow.Left + 1);
 }
 
+void keep_standard_streams() noexcept {} // no file takes the place of one
+
 std::FILE* open_to_write(const std::filesystem::path& path) noexcept {
     return _wfopen(path.c_str(), L"wbN");
 }
