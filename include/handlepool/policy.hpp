@@ -77,8 +77,8 @@ struct HANDLEPOOL_EXPORT default_policy {
     static std::uint32_t thread_index(std::uint64_t numbering) noexcept {
         return detail::this_thread::index(numbering);
     }
-    /// Which of the threads that have had its number the calling thread is.
-    static std::uint32_t thread_turn() noexcept { return detail::this_thread::turn(); }
+    /// What tells the calling thread from those that had its number before.
+    static std::uint32_t thread_generation() noexcept { return detail::this_thread::generation(); }
 
     /// Nanoseconds of a clock that never goes back; not 0.
     static std::uint64_t now() noexcept { return detail::monotonic_nanoseconds(); }

@@ -156,7 +156,7 @@ struct model_policy : support::tiny_policy<1> {
     static std::uint32_t thread_index(std::uint64_t) noexcept {
         return all_steps.threads_run() ? rl::thread_index() : 0;
     }
-    static std::uint32_t thread_turn() noexcept { return 0; }
+    static std::uint32_t thread_generation() noexcept { return 0; }
     static constexpr std::size_t turns_for_guards = 1;
     static void wait(std::uint64_t = 0) noexcept {
         const own_exceptions exceptions;

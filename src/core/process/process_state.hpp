@@ -31,7 +31,7 @@ struct alignas(64) process_state {
 
     // By those numbers, those of the system, where it has any; and how many threads have had the number.
     std::array<std::atomic<std::uint32_t>, thread_index_limit> system_threads;
-    std::array<std::atomic<std::uint32_t>, thread_index_limit> thread_turns;
+    std::array<std::atomic<std::uint32_t>, thread_index_limit> thread_generations;
 
     constant_mutex registries_mutex; // for what follows
     // By the widths of a layout. Never destroyed: pools of static storage duration may end later.

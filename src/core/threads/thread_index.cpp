@@ -55,12 +55,13 @@ std::uint32_t claim_index(std::uint64_t wanted) noexcept {
             return index;
         }
         note_system_thread(index);
-        this_process.thread_turns[index].fetch_add(1, std::memory_order::relaxed); // by its owner alone
+        this_process.thread_generations[index].fetch_add(1, std::memory_order::relaxed); // by its owner alone
         number_plus_one = index + 1;
         keep_word(number_plus_one);
     }
     known = {.word = mine + number_plus_one,
-             .turn = this_process.thread_turns[number_plus_one - 1].load(std::memory_order::relaxed)};
+             .generation =
+                 this_process.thread_generations[number_plus_one - 1].load(std::memory_order::relaxed)};
     return number_plus_one - 1;
 }
 

@@ -19,7 +19,7 @@ public:
     /// Guard: counts itself. Returns whether it is the thread's first, which must look at the gate: see
     /// access_gate.
     bool raise() noexcept {
-        turn_ = Policy::thread_turn();
+        generation_ = Policy::thread_generation();
         // (22) seq_cst: with (23), (24) and (25) the Dekker protocol
         return count_.fetch_add(1, std::memory_order::seq_cst) == 0;
     }
@@ -41,7 +41,9 @@ public:
 
     /// Its thread: returns whether it has made one of them, and not only a thread that has ended and had its
     /// number before. Once it has made one, those of that thread count as its own.
-    bool has_guard_of_caller() const noexcept { return guards() != 0 && turn_ == Policy::thread_turn(); }
+    bool has_guard_of_caller() const noexcept {
+        return guards() != 0 && generation_ == Policy::thread_generation();
+    }
 
     /// Its thread, which has just raised it: notes who made the guard, and when.
     void note_maker(std::uint64_t who, std::uint64_t now) noexcept {
@@ -64,7 +66,7 @@ public:
 
 private:
     typename Policy::template plain<std::uint32_t> entered_{0};
-    typename Policy::template plain<std::uint32_t> turn_{0}; // of the thread that made the last guard
+    typename Policy::template plain<std::uint32_t> generation_{0}; // of the thread that made the last guard
     typename Policy::template atomic<std::uint32_t> count_{0};
     // For readers of reports alone, so they are no words of the protocol that a checker looks at.
     std::atomic<std::uint64_t> maker_{0};

@@ -27,8 +27,8 @@ namespace this_thread {
 struct known_numbers {
     /// Its number + 1, above that the identity of its numbering; 0 before it has a number.
     std::uint64_t word = 0;
-    /// Which of the threads that have had this number it is.
-    std::uint32_t turn = 0;
+    /// How many threads had the number until this one got it, itself included.
+    std::uint32_t generation = 0;
 };
 HANDLEPOOL_EXPORT inline constinit thread_local known_numbers known;
 
@@ -49,9 +49,10 @@ inline std::uint32_t index() noexcept {
     return index(numbering());
 }
 
-/// Tells the calling thread, once it has a number, from those that had the number before. Wait-free.
-inline std::uint32_t turn() noexcept {
-    return known.turn;
+/// How many threads had the calling thread's number until it got it, which tells it from them; 0 if it has no
+/// number yet. Wait-free.
+inline std::uint32_t generation() noexcept {
+    return known.generation;
 }
 
 /// Waits a little for another thread, after `waited` nanoseconds of the same: lets others run at first, and
