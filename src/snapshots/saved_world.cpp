@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "../shared/files.hpp"
+#include "journal_format.hpp"
 
 #include <handlepool/detail/base/throw_exception.hpp>
 #include <handlepool/detail/journal/journal_file.hpp>
@@ -175,18 +176,41 @@ private:
     std::unique_ptr<journal_storage> locked_;
 };
 
+[[noreturn]] void refuse(std::errc why, const std::filesystem::path& file) {
+    detail::throw_exception(file_error(std::make_error_code(why), file));
+}
+
+/// The files of worlds in a folder, the snapshots first.
+std::vector<std::filesystem::path> world_files_in(const std::filesystem::path& folder) {
+    std::vector<std::filesystem::path> files;
+    for (const std::uint64_t frame : frames_in(folder, snapshot_ending)) {
+        files.push_back(snapshot_file_of(folder, frame));
+    }
+    for (const std::uint64_t frame : frames_in(folder, journal_ending)) {
+        files.push_back(journal_file_of(folder, frame));
+    }
+    return files;
+}
+
 /// Throws std::system_error where the folder has files of a world: they would be read behind a new one's. A
-/// journal that says nothing is left by a process that was killed while it began, and goes.
+/// journal without entries that nobody has open is left by a process that was killed while it began, and
+/// goes.
 void make_room(const std::filesystem::path& folder) {
-    std::vector<std::filesystem::path> empty;
-    for_each_file(folder, [&](const auto& file, std::uint64_t, std::string_view ending) {
-        if (ending == journal_ending && !journal_reader(file).next()) {
-            empty.push_back(file);
-        } else if (ending == journal_ending || ending == snapshot_ending) {
-            throw_file_error(std::make_error_code(std::errc::file_exists), file);
+    std::vector<std::filesystem::path> files = world_files_in(folder);
+    std::vector<std::unique_ptr<journal_storage>> held;
+    for (const std::filesystem::path& each : files) {
+        if (each.extension() == snapshot_ending) {
+            refuse(std::errc::file_exists, each);
         }
-    });
-    for (const std::filesystem::path& each : empty) {
+        std::error_code error;
+        held.push_back(detail::open_journal_file(each, detail::journal_file_use::append));
+        const std::uint64_t size = held.back()->size(error);
+        throw_file_error(error, each);
+        if (size != detail::journal_header_bytes) {
+            refuse(std::errc::file_exists, each);
+        }
+    }
+    for (const std::filesystem::path& each : files) {
         std::error_code error;
         std::filesystem::remove(each, error);
         throw_file_error(error, each);
@@ -198,10 +222,6 @@ void take_back(std::optional<journal_writer>& journal, const std::filesystem::pa
     journal.reset();
     std::error_code ignored;
     std::filesystem::remove(file, ignored);
-}
-
-[[noreturn]] void refuse_second(const std::filesystem::path& file) {
-    detail::throw_exception(file_error(std::make_error_code(std::errc::device_or_resource_busy), file));
 }
 
 } // namespace
@@ -259,7 +279,7 @@ journal_writer open_last_journal(const saved_world& found, std::uint64_t world,
         if (is_new) {
             take_back(journal, file);
         }
-        refuse_second(file);
+        refuse(std::errc::device_or_resource_busy, file);
     }
     return *std::move(journal);
 }
@@ -271,10 +291,20 @@ journal_writer begin_saved_world(const std::filesystem::path& folder, std::uint6
     make_room(folder);
     // The journal first: who finds the snapshot can't go on with it.
     const std::filesystem::path file = journal_file_of(folder, frame);
+    const std::filesystem::path first = snapshot_file_of(folder, frame);
     std::optional<journal_writer> journal =
         journal_writer::create(file, {.world = world, .frame = frame}, options);
-    if (const std::exception_ptr error = detail::capture_exception(
-            [&] { write_snapshot_file(snapshot_file_of(folder, frame), snapshot); })) {
+    // A folder is not read in one moment: a world that goes on in it may have been missed.
+    for (const std::filesystem::path& each : world_files_in(folder)) {
+        if (each != file) {
+            take_back(journal, file);
+            refuse(std::errc::file_exists, each);
+        }
+    }
+    if (const std::exception_ptr error =
+            detail::capture_exception([&] { write_snapshot_file(first, snapshot); })) {
+        std::error_code ignored;
+        std::filesystem::remove(first, ignored); // it may be there, and the disk not have its name
         take_back(journal, file);
         std::rethrow_exception(error);
     }

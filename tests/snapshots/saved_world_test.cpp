@@ -228,6 +228,30 @@ TEST_F(saved_worlds, begin_again_where_a_process_was_killed_as_it_began) {
     EXPECT_EQ(files().size(), 3U);
 }
 
+// The journal comes before the snapshot, also of a process that goes on.
+TEST_F(saved_worlds, do_not_begin_beside_a_journal_that_another_process_has_open) {
+    const journal_writer other =
+        journal_writer::create(journal_file_of(folder, 9), {.world = 1, .frame = 9}, {.sync_every = 0});
+    EXPECT_EQ(message_of<std::system_error>([&] { begin_saved_world(folder, 3, two_blocks(), 7); }),
+              journal_file_of(folder, 9).string() + ": Device or resource busy");
+    EXPECT_EQ(files(), std::set{journal_file_of(folder, 9)});
+}
+
+// A snapshot is the reason before what may be damaged beside it; a torn entry was one.
+TEST_F(saved_worlds, do_not_begin_beside_what_is_damaged) {
+    write_journal(9, 10);
+    cut_off(journal_file_of(folder, 9));
+    EXPECT_EQ(message_of<std::system_error>([&] { begin_saved_world(folder, 3, two_blocks(), 7); }),
+              journal_file_of(folder, 9).string() + ": File exists");
+    std::ofstream(journal_file_of(folder, 9)) << "nothing";
+    EXPECT_EQ(message_of<std::system_error>([&] { begin_saved_world(folder, 3, two_blocks(), 7); }),
+              journal_file_of(folder, 9).string() + ": File exists");
+    write_snapshot(5);
+    EXPECT_EQ(message_of<std::system_error>([&] { begin_saved_world(folder, 3, two_blocks(), 7); }),
+              snapshot_file_of(folder, 5).string() + ": File exists");
+    EXPECT_EQ(files(), (std::set{journal_file_of(folder, 9), snapshot_file_of(folder, 5)}));
+}
+
 #if !defined(_WIN32)
 TEST_F(saved_worlds, that_have_no_room_for_their_snapshot_leave_nothing) {
     struct rlimit before{};

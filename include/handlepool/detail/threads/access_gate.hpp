@@ -101,8 +101,8 @@ public:
     }
 
     /// Compaction: closes the gate, and waits for guards. Returns the reason, and changes nothing, if the
-    /// gate is already closed or the calling thread made a guard that still exists. While it waits, guards
-    /// pass `parent`.
+    /// gate is already closed or the calling thread made a guard that still exists: see has_guard_of_caller()
+    /// of the pin. While it waits, guards pass `parent`.
     [[nodiscard]] gate_refusal close(parent_gate* parent = nullptr,
                                      gate_use use = gate_use::compaction) noexcept {
         const Pin* const mine = pins_.mine();
