@@ -9,6 +9,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <src/shared/behind_links.hpp>
 #include <support/files/output_file.hpp>
 #include <support/files/tell.hpp>
 #include <support/programs/system.hpp>
@@ -42,7 +43,8 @@ void check_files_differ(const command_line& line) {
         if (path.empty() || (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))) {
             return;
         }
-        const std::filesystem::path real = std::filesystem::weakly_canonical(path, ignored);
+        const std::filesystem::path real =
+            std::filesystem::weakly_canonical(handlepool::behind_links(path), ignored);
         for (const auto& [other, others] : files) {
             if (real == others) {
                 throw std::runtime_error(

@@ -547,6 +547,10 @@ TEST_F(command_line, no_file_is_written_over_another) {
                  HasSubstr("--json and --trace name the same file: "));
     expect_error({"record", "-o", path("new"), "--json", path("new"), "--", "true"},
                  HasSubstr("--output and --json name the same file: "));
+    std::filesystem::create_symlink("nothing", path("one"));
+    std::filesystem::create_symlink("nothing", path("other"));
+    expect_error(short_churn + arguments{"--json", path("one"), "--trace", path("other")},
+                 HasSubstr("--json and --trace name the same file: " + path("other")));
     EXPECT_EQ(run_stress(short_churn + arguments{"--json", "/dev/null", "--trace", "/dev/null"}).status, 0);
 }
 

@@ -349,6 +349,7 @@ TEST_F(end_of_a_recording, tells_of_an_operator_new_that_calls_no_malloc) {
                              "that creates was not recorded\n",
                              support::paths::own_allocator_fixture)));
     EXPECT_EQ(json()["new_without_malloc"], "libown_allocator.so");
+    EXPECT_EQ(json()["dropped_frees"], 0) << "what this was tried with is in no trace";
     record_fixture("");
     EXPECT_EQ(json()["new_without_malloc"], nlohmann::json());
 }

@@ -133,6 +133,7 @@ TEST_F(recording, records_another_allocator) {
     const record_result result = record(options);
     EXPECT_EQ(result.exit_status, 0);
     EXPECT_EQ(result.signal, std::nullopt);
+    EXPECT_EQ(result.dropped_frees, 0U);
     trace_ = read_trace(options.output);
     for (const std::size_t size : {fixture::malloc_size, fixture::calloc_size, fixture::realloc_from_size,
                                    fixture::realloc_to_size, fixture::kept_size}) {

@@ -126,9 +126,9 @@ inline std::vector<unsigned char> build_id_of(const open_file& file) {
     return {};
 }
 
-/// The checksum of a file that a link to it has; nothing of a file that would take seconds to read.
+/// The checksum of a file that a link to it has; nothing of a file that would take a second to read.
 inline std::optional<std::uint32_t> checksum_of(const open_file& file) {
-    constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;
+    constexpr std::uint64_t most_bytes = std::uint64_t{1} << 28;
     static constexpr auto of_bytes = [] {
         std::array<std::uint32_t, 256> table{};
         for (std::uint32_t byte = 0; byte != table.size(); ++byte) {

@@ -30,6 +30,7 @@ std::atomic<log_page*> page{nullptr};
 
 // Initial-exec, because the general model allocates at a thread's first access.
 [[gnu::tls_model("initial-exec")]] thread_local std::uint32_t thread_number = 0; // plus one; 0 for none yet
+[[gnu::tls_model("initial-exec")]] thread_local std::uint64_t* event_count = nullptr; // see counted_events
 
 std::atomic<bool> reads_counter{true};
 
@@ -90,7 +91,7 @@ int log_descriptor() {
 // is loaded inherits the log too. The errno value that kept it from doing so goes into the log's `head`.
 void begin_recording(int descriptor, raw_log::header& head) {
     std::int32_t nobody = 0;
-    if (head.program.load(std::memory_order_relaxed) != ::getpid() ||
+    if (head.process.load(std::memory_order_relaxed) != ::getpid() ||
         !head.owner.compare_exchange_strong(nobody, ::getpid(), std::memory_order_relaxed)) {
         return;
     }
@@ -189,6 +190,10 @@ void count_fork() {
 } // namespace
 
 void record(raw_log::kind what, const void* address, std::size_t size) {
+    if (event_count != nullptr) {
+        ++*event_count;
+        return;
+    }
     // libc sets environ a little after the first allocations of a process may come.
     if (environ != nullptr) {
         open_log_once();
@@ -233,9 +238,17 @@ void forgo_counter() {
     reads_counter.store(false, std::memory_order_relaxed);
 }
 
-std::optional<std::uint64_t> events_so_far() {
-    const raw_log::header* log = own_log();
-    return log == nullptr ? std::nullopt : std::optional(log->next.load(std::memory_order_relaxed));
+bool is_recorded() {
+    open_log_once();
+    return own_log() != nullptr;
+}
+
+counted_events::counted_events() {
+    event_count = &count_;
+}
+
+counted_events::~counted_events() {
+    event_count = nullptr;
 }
 
 void operator_new_calls_no_malloc(const char* library) {

@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 
 // In front of each function that programs call instead of libc's.
 #define HANDLEPOOL_INTERPOSED extern "C" [[gnu::visibility("default")]]
@@ -21,8 +20,22 @@ void record(raw_log::kind what, const void* address, std::size_t size);
 void program_will_be_replaced(const char* file);
 void program_was_not_replaced();
 
-// How many events there are; nothing in a process that isn't recorded.
-std::optional<std::uint64_t> events_so_far();
+// Whether this process is recorded.
+bool is_recorded();
+
+// While it lives, the calling thread's events are counted instead of recorded.
+class counted_events {
+public:
+    counted_events();
+    ~counted_events();
+    counted_events(const counted_events&) = delete;
+    counted_events& operator=(const counted_events&) = delete;
+
+    std::uint64_t so_far() const { return count_; }
+
+private:
+    std::uint64_t count_ = 0;
+};
 
 // What is created by that library's operator new leaves no event.
 void operator_new_calls_no_malloc(const char* library);

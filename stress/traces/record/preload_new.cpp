@@ -14,7 +14,8 @@
 
 namespace {
 
-using handlepool::stress::preload::events_so_far;
+using handlepool::stress::preload::counted_events;
+using handlepool::stress::preload::is_recorded;
 using handlepool::stress::preload::operator_new_calls_no_malloc;
 
 #if __SIZEOF_SIZE_T__ == 8
@@ -37,7 +38,7 @@ bool is_in(const char* library, const void* function) {
 
 [[gnu::constructor]] void try_operator_new() {
     const char* const allocator = library_of(::dlsym(RTLD_NEXT, "malloc"));
-    if (!events_so_far() || is_in(allocator, ::dlsym(RTLD_NEXT, "getpid"))) { // libc's own
+    if (!is_recorded() || is_in(allocator, ::dlsym(RTLD_NEXT, "getpid"))) { // libc's own
         return;
     }
     void* const found_new = ::dlsym(RTLD_DEFAULT, new_name);
@@ -46,9 +47,9 @@ bool is_in(const char* library, const void* function) {
         !is_in(allocator, found_delete)) { // a program's own calls what it likes
         return;
     }
-    const auto before = events_so_far();
+    const counted_events tried; // by this library, and not by the program
     void* const object = reinterpret_cast<void* (*)(std::size_t)>(found_new)(1);
-    const bool calls_no_malloc = events_so_far() == before;
+    const bool calls_no_malloc = tried.so_far() == 0;
     reinterpret_cast<void (*)(void*)>(found_delete)(object); // which may call free all the same
     if (calls_no_malloc) {
         const char* const folder = std::strrchr(allocator, '/');

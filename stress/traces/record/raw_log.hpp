@@ -39,7 +39,7 @@ struct header {
     std::uint64_t capacity;                      // events that fit
     std::uint64_t command_bytes;                 // of the command line: each argument ends with a zero
     std::uint64_t start_ns;                      // CLOCK_MONOTONIC when the recording began
-    std::atomic<std::int32_t> program;           // the process to be recorded, by itself before it executes
+    std::atomic<std::int32_t> process;           // the one to be recorded, by itself before it executes
     std::atomic<std::int32_t> owner;             // the same, once it records; 0 before
     std::atomic<std::int32_t> error;             // why the library couldn't map the log: an errno value
     std::atomic<std::uint32_t> threads;          // threads that have made events

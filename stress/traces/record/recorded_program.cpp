@@ -80,7 +80,7 @@ int run_recorded(const std::vector<std::string>& command, const std::filesystem:
             process::extend::on_exec_setup = [log, &signals](const auto&) {
                 ::fcntl(log, F_SETFD, 0); // the program inherits it
                 const std::int32_t own = ::getpid();
-                write_all(log, &own, sizeof(own), offsetof(raw_log::header, program));
+                write_all(log, &own, sizeof(own), offsetof(raw_log::header, process));
                 signals.restore();
                 support::restore_file_size_limit();
             });
