@@ -152,7 +152,7 @@ const std::vector<listed_class> listed = {
     {"detail/memory/high_water_mark.hpp", "high_water_mark", {"spare_", "used_", "frame_", "touched_"}},
     {"detail/memory/frame_list.hpp", "frame_list", {"elements_", "memory_", "used_"}},
     {"detail/compaction/newborn_collector.hpp", "newborn_collector", {"parts_", "runs_"}},
-    {"detail/threads/pin.hpp", "pin", {"entered_", "count_", "maker_", "since_"}},
+    {"detail/threads/pin.hpp", "pin", {"entered_", "generation_", "count_", "maker_", "since_"}},
     {"detail/parts/shard.hpp",
      "shard",
      {"created", "erased", "reserved", "closed", "newborns", "removals", "claim"}},

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#if defined(__linux__)
+
 #include <elf.h>
 #include <fcntl.h>
 #include <link.h>
@@ -215,3 +217,5 @@ inline open_file find_debug_file(const sought_debug_file& sought, std::filesyste
 }
 
 } // namespace handlepool::detail
+
+#endif

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include "debug_file.hpp"
 #include "mapped_modules.hpp"
 
 #include <handlepool/detail/base/throw_exception.hpp>
 
 #include <dlfcn.h>
 #if defined(__linux__)
-#include "debug_file.hpp"
-
 #include <link.h>
 #include <sys/auxv.h>
 #endif
