@@ -4,41 +4,33 @@
 // so leave the name of the other program in the log, and pass the call on.
 
 #include "preload_log.hpp"
+#include "preload_next.hpp"
 
-#include <dlfcn.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstdarg>
 #include <cstddef>
 
 namespace {
 
+using handlepool::stress::preload::next;
 using handlepool::stress::preload::program_was_not_replaced;
 using handlepool::stress::preload::program_will_be_replaced;
 
-// The functions behind this library. They are looked up when it is loaded: a program may call its own from a
-// signal's handler, or in a child that shares its memory.
 struct {
-    int (*execve)(const char*, char* const*, char* const*);
-    int (*execvpe)(const char*, char* const*, char* const*);
-    int (*fexecve)(int, char* const*, char* const*);
-    int (*execveat)(int, const char*, char* const*, char* const*, int);
-} real;
+    std::atomic<int (*)(const char*, char* const*, char* const*)> execve;
+    std::atomic<int (*)(const char*, char* const*, char* const*)> execvpe;
+    std::atomic<int (*)(int, char* const*, char* const*)> fexecve;
+    std::atomic<int (*)(int, const char*, char* const*, char* const*, int)> execveat;
+} behind;
 
-template <class Function>
-Function* resolved(Function*& function, const char* name) {
-    if (function == nullptr) {
-        function = reinterpret_cast<Function*>(::dlsym(RTLD_NEXT, name));
-    }
-    return function;
-}
-
-[[gnu::constructor]] void resolve_all() {
-    resolved(real.execve, "execve");
-    resolved(real.execvpe, "execvpe");
-    resolved(real.fexecve, "fexecve");
-    resolved(real.execveat, "execveat");
+[[gnu::constructor]] void look_up_all() {
+    next(behind.execve, "execve");
+    next(behind.execvpe, "execvpe");
+    next(behind.fexecve, "fexecve");
+    next(behind.execveat, "execveat");
 }
 
 // A pointer of the program, which may be null: the functions behind make an error of that. Their declarations
@@ -63,11 +55,11 @@ int replace(const char* file, Function* function, Arguments... arguments) {
 }
 
 int replace_by(const char* path, char* const* arguments, char* const* variables) {
-    return replace(path, resolved(real.execve, "execve"), path, arguments, variables);
+    return replace(path, next(behind.execve, "execve"), path, arguments, variables);
 }
 
 int replace_from_path(const char* file, char* const* arguments, char* const* variables) {
-    return replace(file, resolved(real.execvpe, "execvpe"), file, arguments, variables);
+    return replace(file, next(behind.execvpe, "execvpe"), file, arguments, variables);
 }
 
 const char* first_of(char* const* arguments) {
@@ -103,14 +95,14 @@ HANDLEPOOL_INTERPOSED int execvpe(const char* file, char* const* arguments, char
 }
 
 HANDLEPOOL_INTERPOSED int fexecve(int file, char* const* arguments, char* const* variables) noexcept {
-    return replace(first_of(arguments), resolved(real.fexecve, "fexecve"), file, arguments, variables);
+    return replace(first_of(arguments), next(behind.fexecve, "fexecve"), file, arguments, variables);
 }
 
 HANDLEPOOL_INTERPOSED int execveat(int place, const char* path, char* const* arguments,
                                    char* const* variables, int flags) noexcept {
     const char* const name = given(path);
     return replace(name != nullptr && *name == '\0' ? first_of(arguments) : name,
-                   resolved(real.execveat, "execveat"), place, path, arguments, variables, flags);
+                   next(behind.execveat, "execveat"), place, path, arguments, variables, flags);
 }
 
 // The arguments of a call as a list on its stack, where libc puts them too: memory of the heap would be none

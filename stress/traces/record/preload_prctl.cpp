@@ -5,8 +5,8 @@
 // function for one; the other goes through syscall(), as the first may too.
 
 #include "preload_log.hpp"
+#include "preload_next.hpp"
 
-#include <dlfcn.h>
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -18,25 +18,14 @@
 namespace {
 
 using handlepool::stress::preload::forgo_counter;
+using handlepool::stress::preload::next;
 
-// The functions behind this library. Its constructor looks them up, unless a call comes earlier: later, a
-// program may call them where nothing can be looked up, as in a signal's handler.
-std::atomic<int (*)(int, ...)> real_prctl{nullptr};
-std::atomic<long (*)(long, ...)> real_syscall{nullptr};
+std::atomic<int (*)(int, ...)> next_prctl{nullptr};
+std::atomic<long (*)(long, ...)> next_syscall{nullptr};
 
-template <class Function>
-Function* resolved(std::atomic<Function*>& function, const char* name) {
-    Function* found = function.load(std::memory_order_relaxed);
-    if (found == nullptr) {
-        found = reinterpret_cast<Function*>(::dlsym(RTLD_NEXT, name));
-        function.store(found, std::memory_order_relaxed);
-    }
-    return found;
-}
-
-[[gnu::constructor]] void resolve_both() {
-    resolved(real_prctl, "prctl");
-    resolved(real_syscall, "syscall");
+[[gnu::constructor]] void look_up_both() {
+    next(next_prctl, "prctl");
+    next(next_syscall, "syscall");
 }
 
 // What prctl() has done with these arguments.
@@ -59,7 +48,7 @@ HANDLEPOOL_INTERPOSED int prctl(int option, ...) {
     const long third = va_arg(rest, long);
     const long fourth = va_arg(rest, long);
     va_end(rest);
-    const int result = resolved(real_prctl, "prctl")(option, first, second, third, fourth);
+    const int result = next(next_prctl, "prctl")(option, first, second, third, fourth);
     if (result == 0) {
         look_at_prctl(option, first);
     }
@@ -77,7 +66,7 @@ HANDLEPOOL_INTERPOSED long syscall(long number, ...) noexcept {
     const long fifth = va_arg(rest, long);
     const long sixth = va_arg(rest, long);
     va_end(rest);
-    const long result = resolved(real_syscall, "syscall")(number, first, second, third, fourth, fifth, sixth);
+    const long result = next(next_syscall, "syscall")(number, first, second, third, fourth, fifth, sixth);
     if (result == 0 && number == SYS_prctl) {
         look_at_prctl(static_cast<int>(first), second);
     } else if (result == 0 && number == SYS_seccomp &&

@@ -48,7 +48,7 @@ struct header {
     alignas(64) std::atomic<std::uint64_t> next; // the place of the next event; may run past the capacity
     alignas(64) std::atomic<std::uint64_t> replaced_ns; // when the program replaced itself by another, or 0
     char replaced_by[4096 - 256];                       // the file that it executed then
-    std::atomic<std::uint32_t> forks;                   // processes that it has forked
+    std::atomic<std::uint32_t> forks;                   // its calls of fork, also those in vain
     char new_without_malloc[64]; // the library whose operator new calls no malloc, or nothing
 };
 

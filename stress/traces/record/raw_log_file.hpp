@@ -20,7 +20,7 @@ struct raw_recording {
     trace recorded{};
     bool had_room = true;                            // up to the limit, or to the program's end
     std::optional<std::string> replaced_by{};        // the program that took the place of the recorded one
-    std::uint32_t forks{};                           // processes that it has forked
+    std::uint32_t forks{};                           // its calls of fork, also those in vain
     std::optional<std::string> new_without_malloc{}; // the library whose operator new was not recorded
 };
 

@@ -45,7 +45,7 @@ struct record_result {
     bool truncated{};                         // the trace is the beginning of the program's run
     bool had_room{true};                      // false: it is, because the disk had no room for more events
     std::optional<std::string> replaced_by{}; // the program that took the recorded one's place, by an exec
-    std::uint32_t forks{};                    // processes that it has forked
+    std::uint32_t forks{};                    // its calls of fork, also those in vain
     std::optional<std::string> new_without_malloc{}; // the library whose operator new was not recorded
 };
 
