@@ -19,14 +19,20 @@ namespace {
 
 /// An object that is cleared and kept; it counts as living while it has a value.
 struct kept_payload {
-    explicit kept_payload(std::uint32_t number) : value(number) { ++payload::living; }
+    explicit kept_payload(std::uint32_t number) : value(number) {
+        ++payload::living;
+        ++constructed;
+    }
     kept_payload& operator=(std::uint32_t number) {
         require(value == 0, "an object is cleared before its next use");
         value = number;
         ++payload::living;
         return *this;
     }
-    ~kept_payload() { require(value == 0, "only a cleared object is destroyed"); }
+    ~kept_payload() {
+        require(value == 0, "only a cleared object is destroyed");
+        --constructed;
+    }
 
     kept_payload(const kept_payload&) = delete;
 
@@ -36,6 +42,8 @@ struct kept_payload {
     }
 
     model_plain<std::uint32_t> value;
+
+    inline static int constructed = 0;
 };
 
 /// Groups of two places.
@@ -75,7 +83,19 @@ private:
 };
 
 using stable_scene = unmoving_scene<payload, stable_placement>;
-using recycling_scene = unmoving_scene<kept_payload, recycling_placement>;
+
+class recycling_scene : public unmoving_scene<kept_payload, recycling_placement> {
+protected:
+    explicit recycling_scene(const pool_options& options) : unmoving_scene(options) {
+        kept_payload::constructed = 0;
+    }
+
+    /// Each object that was constructed is known to the pool, which destroys it in the end.
+    void require_all_destroyed() {
+        objects.reset();
+        require(kept_payload::constructed == 0, "each object that was constructed is destroyed, once");
+    }
+};
 
 /// A hole in a group that the creating thread may hold, or claim while compaction offers it again.
 class hole_filled_during_compaction : public stable_scene {
@@ -322,11 +342,41 @@ public:
             objects.compact();
         }
     }
-    void check() override { require_consistent(objects, {{made_[0], 2}, {made_[1], 3}, {made_[2], 4}}); }
+    void check() override {
+        require_consistent(objects, {{made_[0], 2}, {made_[1], 3}, {made_[2], 4}});
+        require_all_destroyed();
+    }
 
 private:
     handle_type victim_;
     std::array<handle_type, 3> made_;
+};
+
+/// What is kept in one place of a group is destroyed while the shard that holds the group makes an object
+/// beside it.
+class kept_beside_a_new_object : public recycling_scene {
+public:
+    kept_beside_a_new_object() : recycling_scene(tiny_options(2)) {
+        const handle_type victim = emplace(1);
+        objects.compact();
+        objects.erase(victim);
+        objects.compact();
+    }
+
+    void run(unsigned index) override {
+        if (index == 0) {
+            made_ = emplace(2);
+        } else {
+            objects.shrink_to_fit();
+        }
+    }
+    void check() override {
+        require_consistent(objects, {unmoved(made_, 2)});
+        require_all_destroyed();
+    }
+
+private:
+    handle_type made_;
 };
 
 /// A group whose objects were made by a batch that failed goes to another thread, or is shrunk.
@@ -350,7 +400,10 @@ public:
             objects.shrink_to_fit();
         }
     }
-    void check() override { require_consistent(objects, {{made_, 1}}); }
+    void check() override {
+        require_consistent(objects, {{made_, 1}});
+        require_all_destroyed();
+    }
 
 private:
     handle_type made_;
@@ -372,6 +425,9 @@ void add_stable_models(std::vector<model_entry>& to) {
     add<look_up_without_order>(to, "look-up without order", 2, "known objects are found during compactions");
     add<kept_in_a_group_that_a_shard_holds>(to, "kept in a group that a shard holds", 2,
                                             "an object is cleared before its next use, by one thread");
+    add<kept_beside_a_new_object>(
+        to, "kept beside a new object", 2,
+        "what a shard notes of its places is left alone by who destroys, and the other way round");
     add<offered_groups_have_one_owner<recycling_scene>>(to, "kept for other threads", 3, "the same");
     add<shrinking_beside_emplace<recycling_scene>>(to, "kept objects destroyed beside emplace", 2,
                                                    "what is destroyed is nobody's");

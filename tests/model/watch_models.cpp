@@ -90,6 +90,39 @@ public:
     }
 };
 
+/// Two threads change something and mark the same number, while a third one takes marks: what it sees is
+/// ordered by them alone.
+class marks_of_two_threads : public model {
+public:
+    marks_of_two_threads() : marks_("marks", 1) {}
+
+    void run(unsigned index) override {
+        if (index == 2) {
+            take();
+        } else {
+            changes_.at(index).store(1, std::memory_order::relaxed);
+            marks_.mark_at_any_time(0);
+        }
+    }
+    void check() override {
+        take();
+        require(seen_[0] == 1 && seen_[1] == 1, "who takes a mark sees what each thread did that marked");
+    }
+
+private:
+    void take() {
+        marks_.take_at_any_time([this](std::size_t) {
+            for (std::size_t thread = 0; thread != 2; ++thread) {
+                seen_.at(thread) = changes_.at(thread).load(std::memory_order::relaxed);
+            }
+        });
+    }
+
+    mark_set<model_policy> marks_;
+    std::array<model_policy::atomic<std::uint32_t>, 2> changes_{};
+    std::array<std::uint32_t, 2> seen_{};
+};
+
 /// Two threads revoke, each the handle of another object, and then both of the same one.
 class revokes_of_two_threads_against_the_end_of_a_frame : public watch_scene {
 public:
@@ -229,6 +262,8 @@ void add_watch_models(std::vector<model_entry>& to) {
                                            "a frame that takes a mark sees the new handle; no mark is lost");
     add<revokes_of_two_threads_against_the_end_of_a_frame>(
         to, "revokes of two threads", 3, "the same, when the mark that is taken is that of several threads");
+    add<marks_of_two_threads>(to, "marks of two threads", 3,
+                              "who takes the mark of several threads sees what each of them did before");
     add<revoke_while_a_log_is_attached<false>>(to, "revoke while a log is made", 2,
                                                "who begins to follow a pool sees the new handle or hears of "
                                                "it; nobody marks in sets that are being made");
