@@ -180,15 +180,19 @@ private:
     detail::throw_exception(file_error(std::make_error_code(why), file));
 }
 
+bool is_snapshot(const std::filesystem::path& file) {
+    return file.extension() == snapshot_ending;
+}
+
 /// The files of worlds in a folder, the snapshots first.
 std::vector<std::filesystem::path> world_files_in(const std::filesystem::path& folder) {
     std::vector<std::filesystem::path> files;
-    for (const std::uint64_t frame : frames_in(folder, snapshot_ending)) {
-        files.push_back(snapshot_file_of(folder, frame));
-    }
-    for (const std::uint64_t frame : frames_in(folder, journal_ending)) {
-        files.push_back(journal_file_of(folder, frame));
-    }
+    for_each_file(folder, [&](const auto& file, std::uint64_t, std::string_view ending) {
+        if (ending == snapshot_ending || ending == journal_ending) {
+            files.push_back(file);
+        }
+    });
+    std::ranges::partition(files, is_snapshot);
     return files;
 }
 
@@ -199,7 +203,7 @@ void make_room(const std::filesystem::path& folder) {
     std::vector<std::filesystem::path> files = world_files_in(folder);
     std::vector<std::unique_ptr<journal_storage>> held;
     for (const std::filesystem::path& each : files) {
-        if (each.extension() == snapshot_ending) {
+        if (is_snapshot(each)) {
             refuse(std::errc::file_exists, each);
         }
         std::error_code error;
@@ -326,7 +330,7 @@ std::size_t remove_saved_before(const std::filesystem::path& folder, std::uint64
         }
     });
     // The snapshots first: while one is there, so are its journals. See find_saved_world().
-    std::ranges::partition(before, [](const auto& file) { return file.extension() == snapshot_ending; });
+    std::ranges::partition(before, is_snapshot);
     std::size_t removed = 0;
     for (const std::filesystem::path& each : before) {
         error = beside_other_users([&] {

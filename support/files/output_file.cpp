@@ -26,10 +26,11 @@ std::filesystem::path partial_of(const std::filesystem::path& target) {
 } // namespace
 
 output_file::output_file(std::string_view option, const std::filesystem::path& path)
-    : option_(option),
-      path_(path),
-      target_(is_replaceable(path) ? behind_links(path) : path), // /dev/stdout may lead to what is no path
-      partial_(is_replaceable(path) ? partial_of(target_) : target_) {
+    : option_(option), path_(path), target_(path), partial_(path) {
+    if (is_replaceable(path)) { // /dev/stdout may lead to what is no path
+        target_ = behind_links(path);
+        partial_ = partial_of(target_);
+    }
     open();
     if (is_replaced()) {
         file_.reset();
