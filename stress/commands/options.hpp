@@ -70,7 +70,8 @@ void add_common(CLI::App& command, Options& options) {
     add_choice(command, "--executor", options.service.executor,
                std::span(executor_names).first(has_tbb ? 3 : 2), std::string(by_whom));
     add_choice(command, "--placement", options.service.placement, placement_names,
-               "Where the pool keeps its objects: close together, or each at one address for life");
+               "Where the pool keeps its objects: close together, each at one address for life, or as rows "
+               "in columns");
     add_number(command, "--pools", options.service.pools,
                "Pools of the service, the one in question among them", 1, 100);
     add_number(command, "--seed", options.seed, "Chooses the objects: the same seed, the same requests", 0,

@@ -34,7 +34,7 @@ struct place_batch {
 };
 
 /// Where objects are created that stay: positions as those of a nursery, whose chunks are *groups*. A shard
-/// claims a group for the places that it offers, of all groups the one nearest to the front, and creates
+/// claims a group for the places that it offers, after a compaction the one nearest to the front, and creates
 /// objects there: see group_offers. Compaction *promotes* newborns where they are: see promoted_groups. A
 /// group with a hole is offered again once no shard holds it. Has the functions of nursery.
 ///
