@@ -43,15 +43,18 @@ void check_files_differ(const command_line& line) {
         if (path.empty() || (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))) {
             return;
         }
-        const std::filesystem::path real =
-            std::filesystem::weakly_canonical(handlepool::behind_links(path), ignored);
+        const std::filesystem::path target =
+            std::filesystem::absolute(handlepool::behind_links(path), ignored);
+        std::error_code error; // as of links in a circle, which are no file
+        std::filesystem::path real = std::filesystem::weakly_canonical(target, error);
+        real = error ? target : real;
         for (const auto& [other, others] : files) {
             if (real == others) {
                 throw std::runtime_error(
                     fmt::format("{} and {} name the same file: {}", other, what, path.string()));
             }
         }
-        files.emplace_back(what, real);
+        files.emplace_back(what, std::move(real));
     };
     add("the trace", line.trace_path); // only a replay has one
     add("the log", line.log_path);     // only recover has one

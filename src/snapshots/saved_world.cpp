@@ -157,13 +157,18 @@ std::optional<saved_world> world_from(const std::filesystem::path& folder,
     return std::nullopt;
 }
 
+[[noreturn]] void refuse(std::errc why, const std::filesystem::path& file) {
+    detail::throw_exception(file_error(std::make_error_code(why), file));
+}
+
 /// Keeps other processes from beginning a world in the folder, by an unfinished file that nobody finishes.
 class only_beginner {
 public:
-    /// Throws std::system_error where another process is beginning.
+    /// Throws std::system_error where another process is beginning, and where there is no folder.
     explicit only_beginner(const std::filesystem::path& folder)
         : file_(folder / "first.journal.new"),
-          locked_(detail::open_journal_file(folder / "first.journal", detail::journal_file_use::create)) {}
+          locked_(detail::open_journal_file(existing(folder) / "first.journal",
+                                            detail::journal_file_use::create)) {}
     ~only_beginner() {
         std::error_code ignored;
         std::filesystem::remove(file_, ignored); // before it is unlocked
@@ -172,13 +177,20 @@ public:
     only_beginner& operator=(const only_beginner&) = delete;
 
 private:
+    static const std::filesystem::path& existing(const std::filesystem::path& folder) {
+        std::error_code error;
+        const std::filesystem::file_status status = std::filesystem::status(folder, error);
+        if (!std::filesystem::is_directory(status)) {
+            refuse(std::filesystem::exists(status) ? std::errc::not_a_directory
+                                                   : std::errc::no_such_file_or_directory,
+                   folder);
+        }
+        return folder;
+    }
+
     std::filesystem::path file_;
     std::unique_ptr<journal_storage> locked_;
 };
-
-[[noreturn]] void refuse(std::errc why, const std::filesystem::path& file) {
-    detail::throw_exception(file_error(std::make_error_code(why), file));
-}
 
 bool is_snapshot(const std::filesystem::path& file) {
     return file.extension() == snapshot_ending;
@@ -223,9 +235,9 @@ void make_room(const std::filesystem::path& folder) {
 
 /// Removes a journal that was just made.
 void take_back(std::optional<journal_writer>& journal, const std::filesystem::path& file) {
-    journal.reset();
     std::error_code ignored;
-    std::filesystem::remove(file, ignored);
+    std::filesystem::remove(file, ignored); // before it is unlocked, or it could be another one's by then
+    journal.reset();
 }
 
 } // namespace

@@ -101,6 +101,26 @@ TEST_F(debug_file, has_the_modules_build_id) {
     EXPECT_FALSE(is_found_at(place)) << "nothing says that it belongs to this module";
 }
 
+TEST_F(debug_file, has_its_build_id_behind_other_notes) {
+    std::vector<unsigned char> notes;
+    const auto add = [&notes](std::uint32_t type, std::string name, std::string description) {
+        const ElfW(Nhdr) note{.n_namesz = static_cast<ElfW(Word)>(name.size()),
+                              .n_descsz = static_cast<ElfW(Word)>(description.size()),
+                              .n_type = type};
+        const auto* const bytes = reinterpret_cast<const unsigned char*>(&note);
+        notes.insert(notes.end(), bytes, bytes + sizeof(note));
+        for (std::string* const text : {&name, &description}) { // at places that four divides
+            text->resize((text->size() + 3) / 4 * 4);
+            notes.insert(notes.end(), text->begin(), text->end());
+        }
+    };
+    add(NT_GNU_BUILD_ID, std::string("Other", 6), "nine byte");
+    add(NT_GNU_ABI_TAG, std::string("GNU", 4), "seventeen bytes..");
+    EXPECT_EQ(build_id_in(notes), std::vector<unsigned char>());
+    add(NT_GNU_BUILD_ID, std::string("GNU", 4), "id");
+    EXPECT_EQ(build_id_in(notes), (std::vector<unsigned char>{'i', 'd'}));
+}
+
 TEST_F(debug_file, has_the_checksum_of_the_link_to_it_where_the_module_has_no_build_id) {
     sought.build_id.clear();
     sought.link = "rocket.debug";
@@ -109,6 +129,9 @@ TEST_F(debug_file, has_the_checksum_of_the_link_to_it_where_the_module_has_no_bu
     EXPECT_TRUE(is_found_at(place, "123456789"));
     EXPECT_FALSE(is_found_at(place, "123456780"));
     EXPECT_FALSE(is_found_at(place));
+    sought.link_checksum = 0x3286b991;
+    EXPECT_TRUE(is_found_at(place, std::string(200'001, 'x')));
+    EXPECT_FALSE(is_found_at(place, std::string(200'000, 'x') + 'y'));
     std::ofstream(place).flush();
     fs::resize_file(place, std::uintmax_t{1} << 40);
     fs::path path;

@@ -554,6 +554,24 @@ TEST_F(command_line, no_file_is_written_over_another) {
     EXPECT_EQ(run_stress(short_churn + arguments{"--json", "/dev/null", "--trace", "/dev/null"}).status, 0);
 }
 
+// None of the files exists yet.
+TEST_F(command_line, no_file_is_written_over_another_in_the_folder_where_it_runs) {
+    const auto run_there = [this](const arguments& line) {
+        return support::run_program(arguments{"sh", "-c", "cd \"$0\" && exec \"$@\"", directory.string(),
+                                              support::paths::stress_program} +
+                                    line);
+    };
+    for (const std::string& other : arguments{"./new", path("new"), "link"}) {
+        std::filesystem::remove(path("link"));
+        std::filesystem::create_symlink("new", path("link"));
+        EXPECT_THAT(run_there({"record", "-o", "new", "--json", other, "--", "/bin/true"}).errors,
+                    HasSubstr("--output and --json name the same file: " + other));
+        EXPECT_THAT(run_there(short_churn + arguments{"--json", "new", "--trace", other}).errors,
+                    HasSubstr("--json and --trace name the same file: " + other));
+        EXPECT_FALSE(std::filesystem::exists(path("new")));
+    }
+}
+
 TEST_F(command_line, records_and_replays) {
     const std::string trace = path("recorded.zst");
     const support::run_result recorded =

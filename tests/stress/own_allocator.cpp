@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 
 // An allocator that a program to be recorded is linked with. As those that look for errors do, it begins each
-// object at a page, behind one that can't be touched; it has malloc and its kin, an operator new that doesn't
-// call it, an operator delete that calls free, and nothing that says how large an object is.
+// object at a page, behind one that can't be touched; it has malloc and its kin, and nothing that says how
+// large an object is.
+
+#include "own_allocator.hpp"
 
 #include <sys/mman.h>
 
@@ -10,7 +12,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <new>
 
 namespace {
 
@@ -36,7 +37,9 @@ object* find(const void* address) {
     return nullptr;
 }
 
-void* allocate(std::size_t size) {
+} // namespace
+
+void* own_allocate(std::size_t size) noexcept {
     if (size > SIZE_MAX / 4) {
         return nullptr;
     }
@@ -52,46 +55,32 @@ void* allocate(std::size_t size) {
     return address;
 }
 
-void release(void* address) {
+void own_release(void* address) noexcept {
     if (object* const known = find(address); known != nullptr && address != nullptr) {
         known->address = nullptr;
         ::munmap(static_cast<unsigned char*>(address) - page, mapped_size(known->size));
     }
 }
 
-} // namespace
-
 extern "C" void* malloc(std::size_t size) noexcept {
-    return allocate(size);
+    return own_allocate(size);
 }
 
 extern "C" void* calloc(std::size_t count, std::size_t size) noexcept {
     std::size_t bytes = 0;
-    return __builtin_mul_overflow(count, size, &bytes) ? nullptr : allocate(bytes);
+    return __builtin_mul_overflow(count, size, &bytes) ? nullptr : own_allocate(bytes);
 }
 
 extern "C" void* realloc(void* address, std::size_t size) noexcept {
-    void* const moved = allocate(size);
+    void* const moved = own_allocate(size);
     if (const object* const known = find(address);
         moved != nullptr && address != nullptr && known != nullptr) {
         std::memcpy(moved, address, known->size < size ? known->size : size);
-        release(address);
+        own_release(address);
     }
     return moved;
 }
 
 extern "C" void free(void* address) noexcept {
-    release(address);
-}
-
-void* operator new(std::size_t size) {
-    return allocate(size);
-}
-
-void operator delete(void* address) noexcept {
-    free(address);
-}
-
-void operator delete(void* address, std::size_t) noexcept {
-    release(address);
+    own_release(address);
 }

@@ -313,12 +313,15 @@ TEST_F(end_of_a_recording, needs_nothing_that_a_program_can_give_up) {
 TEST_F(end_of_a_recording, tells_of_processes_that_were_not_followed) {
     const support::run_result result = record_fixture("daemon");
     EXPECT_EQ(result.status, 0);
-    EXPECT_THAT(result.errors, EndsWith(fmt::format("\n{}: forked 1 process, which was not recorded\n",
-                                                    support::paths::record_fixture)));
+    EXPECT_THAT(result.errors,
+                EndsWith(fmt::format("\n{}: called fork once; what that began was not recorded\n",
+                                     support::paths::record_fixture)));
     EXPECT_EQ(json()["forks"], 1);
     EXPECT_EQ(allocated(fixture::parent_size), 100);
     EXPECT_EQ(allocated(fixture::child_size), 0);
-    record_fixture("fork");
+    EXPECT_THAT(record_fixture("fork").errors,
+                EndsWith(fmt::format("\n{}: called fork 2 times; what that began was not recorded\n",
+                                     support::paths::record_fixture)));
     EXPECT_EQ(json()["forks"], 2);
 }
 
@@ -354,15 +357,26 @@ TEST_F(end_of_a_recording, tells_of_an_operator_new_that_calls_no_malloc) {
     EXPECT_EQ(json()["new_without_malloc"], nlohmann::json());
 }
 
+// There is no operator new to be tried, and a look-up in vain allocates.
+TEST_F(end_of_a_recording, has_nothing_but_what_the_program_did) {
+    EXPECT_EQ(support::run_program(record_line({support::paths::plain_fixture})).status, 0);
+    EXPECT_EQ(json()["allocations"], 100);
+    EXPECT_EQ(json()["frees"], 100);
+    EXPECT_EQ(json()["dropped_frees"], 0);
+}
+
 TEST_F(end_of_a_recording, names_the_program_that_takes_the_place_of_the_recorded_one) {
-    for (const char* const function :
+    const std::filesystem::path program = support::paths::record_fixture;
+    for (const std::string function :
          {"execve", "execv", "execvp", "execvpe", "execl", "execlp", "execle", "fexecve", "execveat"}) {
-        const support::run_result result = record_fixture("replace", function);
+        const support::run_result result = record_fixture("replace", function.c_str());
+        const std::string by =
+            function.find("p") == std::string::npos ? program.string() : program.filename().string();
         EXPECT_EQ(result.status, 0) << function;
-        EXPECT_THAT(result.errors, EndsWith(fmt::format("\n{0}: replaced itself by {0}, which was not "
+        EXPECT_THAT(result.errors, EndsWith(fmt::format("\n{}: replaced itself by {}, which was not "
                                                         "recorded; record that program itself\n",
-                                                        support::paths::record_fixture)));
-        EXPECT_EQ(json()["replaced_by"], support::paths::record_fixture) << function;
+                                                        program.string(), by)));
+        EXPECT_EQ(json()["replaced_by"], by) << function;
         EXPECT_EQ(allocated(fixture::parent_size), 100) << function;
         EXPECT_EQ(allocated(fixture::child_size), 0) << function;
     }

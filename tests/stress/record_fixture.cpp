@@ -247,18 +247,20 @@ void replace_self(std::string_view how, const char* self) {
     allocate_and_free(fixture::parent_size, 100);
     char* const arguments[] = {const_cast<char*>(self), const_cast<char*>("child"), nullptr};
     char* const nothing[] = {nullptr};
+    const char* const name = std::strrchr(self, '/') + 1; // is looked for in the folders of PATH
+    ::setenv("PATH", std::string(self, name).c_str(), 1);
     if (how == "execve") {
         ::execve(self, arguments, nothing);
     } else if (how == "execv") {
         ::execv(self, arguments);
     } else if (how == "execvp") {
-        ::execvp(self, arguments);
+        ::execvp(name, arguments);
     } else if (how == "execvpe") {
-        ::execvpe(self, arguments, nothing);
+        ::execvpe(name, arguments, nothing);
     } else if (how == "execl") {
         ::execl(self, self, "child", nullptr);
     } else if (how == "execlp") {
-        ::execlp(self, self, "child", nullptr);
+        ::execlp(name, self, "child", nullptr);
     } else if (how == "execle") {
         ::execle(self, self, "child", nullptr, nothing);
     } else if (how == "fexecve") {

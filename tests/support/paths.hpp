@@ -27,6 +27,7 @@ extern const char* const loaded_first_fixture;
 extern const char* const named_module;
 extern const char* const named_module_without_id;
 extern const char* const own_allocator_fixture;
+extern const char* const plain_fixture;
 extern const char* const peers_program;
 extern const char* const record_fixture;
 extern const char* const record_library;

@@ -44,7 +44,9 @@ public:
         }
         if (error) {
             close();
-            throw_file_error(error, file_);
+            // One that another user has left there may be no file of this one's.
+            throw_file_error(error, error == std::errc::permission_denied && exists(unfinished_) ? unfinished_
+                                                                                                 : file_);
         }
     }
     ~journal_file() override { close(); }
@@ -92,10 +94,11 @@ public:
     }
 
 private:
-    bool is_there() const noexcept {
+    static bool exists(const std::filesystem::path& file) noexcept {
         std::error_code ignored;
-        return std::filesystem::exists(std::filesystem::symlink_status(file_, ignored));
+        return std::filesystem::exists(std::filesystem::symlink_status(file, ignored));
     }
+    bool is_there() const noexcept { return exists(file_); }
     /// Keeps others away. The file could have been renamed or removed before it was locked.
     std::error_code lock() noexcept {
         if (::flock(number_, LOCK_EX | LOCK_NB) != 0) {

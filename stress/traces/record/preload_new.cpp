@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 
 namespace {
@@ -37,19 +38,23 @@ bool is_in(const char* library, const void* function) {
 }
 
 [[gnu::constructor]] void try_operator_new() {
-    const char* const allocator = library_of(::dlsym(RTLD_NEXT, "malloc"));
-    if (!is_recorded() || is_in(allocator, ::dlsym(RTLD_NEXT, "getpid"))) { // libc's own
+    if (!is_recorded()) {
         return;
     }
+    // By this library, and not by the program: also the text of an error that a look-up in vain allocates,
+    // and the next look-up frees.
+    const counted_events tried;
     void* const found_new = ::dlsym(RTLD_DEFAULT, new_name);
     void* const found_delete = ::dlsym(RTLD_DEFAULT, "_ZdlPv");
-    if (!is_in(allocator, found_new) ||
+    const char* const allocator = library_of(::dlsym(RTLD_NEXT, "malloc"));
+    if (is_in(allocator, ::dlsym(RTLD_NEXT, "getpid")) || // libc's own
+        !is_in(allocator, found_new) ||
         !is_in(allocator, found_delete)) { // a program's own calls what it likes
         return;
     }
-    const counted_events tried; // by this library, and not by the program
+    const std::uint64_t before = tried.so_far();
     void* const object = reinterpret_cast<void* (*)(std::size_t)>(found_new)(1);
-    const bool calls_no_malloc = tried.so_far() == 0;
+    const bool calls_no_malloc = tried.so_far() == before;
     reinterpret_cast<void (*)(void*)>(found_delete)(object); // which may call free all the same
     if (calls_no_malloc) {
         const char* const folder = std::strrchr(allocator, '/');

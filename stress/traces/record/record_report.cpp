@@ -41,9 +41,8 @@ std::string to_text(const record_result& recorded, const record_options& options
                             program, detail::printable(*recorded.replaced_by));
     }
     if (recorded.forks != 0) {
-        text +=
-            fmt::format("{}: forked {} {}, which {} not recorded\n", program, recorded.forks,
-                        recorded.forks == 1 ? "process" : "processes", recorded.forks == 1 ? "was" : "were");
+        text += fmt::format("{}: called fork {}; what that began was not recorded\n", program,
+                            recorded.forks == 1 ? "once" : fmt::format("{} times", recorded.forks));
     }
     if (recorded.new_without_malloc) {
         text +=

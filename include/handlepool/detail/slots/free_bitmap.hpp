@@ -22,8 +22,8 @@ struct returned_totals {
     friend bool operator==(returned_totals, returned_totals) = default;
 };
 
-/// Indices that were claimed from a freelist and given back unused: a bit for each. Unlike freed ones they come
-/// from any thread, need no delay, and go out in rising order, from the last word that got some or rewind() on.
+/// Indices that were claimed from a freelist and given back unused: a bit for each. Unlike freed ones they
+/// come from any thread, need no delay, and go out in rising order, from the last word that got some on.
 ///
 /// A claim takes bits of one word by compare-exchange. Nothing is linked, so there is no ABA, and a thread
 /// that is stopped in a claim holds no more than it asked for.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-// A program to be recorded that allocates nothing before the libraries' constructors, see loaded_first.cpp.
+// A program to be recorded that needs libc and nothing else, as those in C: it has no operator new, and
+// allocates nothing before the libraries' constructors.
 
 #include "record_fixture.hpp"
 

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: MIT
+
+// What another process does between two steps of one that begins a world or goes on with one, and what the
+// disk does. The test's functions take the place of the system's.
+
+#if !defined(_WIN32)
+
+#include "made_snapshot.hpp"
+
+#include <handlepool/snapshots/journal_writer.hpp>
+#include <handlepool/snapshots/saved_world.hpp>
+#include <handlepool/snapshots/snapshot_file.hpp>
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <tests/support/message_of.hpp>
+#include <tests/support/scratch_directory.hpp>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+#include <system_error>
+#include <utility>
+
+namespace {
+
+int listings_to_hide = 0;               // in so many that come next, no file is there
+int folder_syncs_to_fail = 0;           // the one with this number from now on, and 0 for none
+std::function<void()> before_a_removal; // of the next file with this name
+std::string removed_name;
+
+template <class Function>
+Function* behind(Function*, const char* name) {
+    return reinterpret_cast<Function*>(::dlsym(RTLD_NEXT, name));
+}
+
+void note_removal(const char* path) {
+    if (before_a_removal && std::filesystem::path(path).filename() == removed_name) {
+        std::exchange(before_a_removal, nullptr)();
+    }
+}
+
+} // namespace
+
+extern "C" dirent* readdir(DIR* folder) {
+    for (;;) {
+        dirent* const found = behind(&::readdir, "readdir")(folder);
+        if (found == nullptr) {
+            listings_to_hide -= listings_to_hide != 0 ? 1 : 0;
+            return nullptr;
+        }
+        if (listings_to_hide == 0) {
+            return found;
+        }
+    }
+}
+
+extern "C" int fsync(int file) {
+    struct stat status{};
+    if (folder_syncs_to_fail != 0 && ::fstat(file, &status) == 0 && S_ISDIR(status.st_mode) &&
+        --folder_syncs_to_fail == 0) {
+        errno = EIO;
+        return -1;
+    }
+    return behind(&::fsync, "fsync")(file);
+}
+
+extern "C" int remove(const char* path) noexcept {
+    note_removal(path);
+    return behind(&::remove, "remove")(path);
+}
+
+extern "C" int unlink(const char* path) noexcept {
+    note_removal(path);
+    return behind(&::unlink, "unlink")(path);
+}
+
+namespace handlepool::test {
+namespace {
+
+struct saved_world_steps : testing::Test {
+    std::set<std::filesystem::path> files() const {
+        std::set<std::filesystem::path> found;
+        for (const auto& each : std::filesystem::directory_iterator(folder)) {
+            found.insert(each.path());
+        }
+        return found;
+    }
+    void leave_journal(std::uint64_t frame) const {
+        journal_writer::create(journal_file_of(folder, frame), {.world = 1, .frame = frame},
+                               {.sync_every = 0});
+    }
+    std::string error_of_beginning() const {
+        return message_of<std::system_error>([&] { begin_saved_world(folder, 3, two_blocks(), 7); });
+    }
+    /// What another process does before this one removes a file of that name.
+    template <class Other>
+    void before_removal_of(const std::filesystem::path& file, Other other) const {
+        removed_name = file.filename().string();
+        before_a_removal = other;
+    }
+
+    const support::scratch_directory directory;
+    const std::filesystem::path& folder = directory.path();
+};
+
+// A folder is not read in one moment.
+TEST_F(saved_world_steps, a_world_that_the_first_look_has_missed_is_seen_by_the_second) {
+    write_snapshot_file(snapshot_file_of(folder, 5), two_blocks(), {.sync = false});
+    listings_to_hide = 1;
+    EXPECT_EQ(error_of_beginning(), snapshot_file_of(folder, 5).string() + ": File exists");
+    EXPECT_EQ(listings_to_hide, 0);
+    EXPECT_EQ(files(), std::set{snapshot_file_of(folder, 5)});
+}
+
+TEST_F(saved_world_steps, a_snapshot_whose_name_the_disk_may_not_have_is_removed) {
+    folder_syncs_to_fail = 2; // the first is that of the journal
+    EXPECT_EQ(error_of_beginning(), snapshot_file_of(folder, 3).string() + ": Input/output error");
+    EXPECT_EQ(folder_syncs_to_fail, 0);
+    EXPECT_EQ(files(), std::set<std::filesystem::path>());
+}
+
+TEST_F(saved_world_steps, nobody_begins_until_another_beginner_has_ended) {
+    std::string error;
+    before_removal_of("first.journal.new", [&] { error = error_of_beginning(); });
+    begin_saved_world(folder, 3, two_blocks(), 7);
+    EXPECT_EQ(error, (folder / "first.journal").string() + ": Device or resource busy");
+    EXPECT_EQ(files(), (std::set{journal_file_of(folder, 3), snapshot_file_of(folder, 3)}));
+}
+
+TEST_F(saved_world_steps, nobody_opens_a_journal_that_is_removed_as_one_that_was_left) {
+    leave_journal(8);
+    leave_journal(9);
+    for (const std::uint64_t frame : {8U, 9U}) {
+        std::string error;
+        before_removal_of(journal_file_of(folder, frame), [&] {
+            error =
+                message_of<std::system_error>([&] { journal_writer::open(journal_file_of(folder, frame)); });
+        });
+        begin_saved_world(folder, 3, two_blocks(), 7);
+        EXPECT_EQ(error, journal_file_of(folder, frame).string() + ": Device or resource busy");
+        EXPECT_EQ(files(), (std::set{journal_file_of(folder, 3), snapshot_file_of(folder, 3)}));
+        std::filesystem::remove(journal_file_of(folder, 3));
+        std::filesystem::remove(snapshot_file_of(folder, 3));
+        leave_journal(8);
+        leave_journal(9);
+    }
+}
+
+// Somebody has emptied the folder since the world was found, and another process begins one there.
+TEST_F(saved_world_steps, who_does_not_go_on_removes_its_own_journal_and_no_other) {
+    write_snapshot_file(snapshot_file_of(folder, 0), two_blocks(), {.sync = false});
+    const std::optional<saved_world> found = find_saved_world(folder);
+    ASSERT_TRUE(found);
+    std::filesystem::remove(snapshot_file_of(folder, 0));
+    std::string error;
+    before_removal_of(journal_file_of(folder, 0), [&] {
+        error = message_of<std::system_error>([&] { begin_saved_world(folder, 0, two_blocks(), 9); });
+    });
+    EXPECT_EQ(message_of<std::system_error>([&] { open_last_journal(*found, 1); }),
+              journal_file_of(folder, 0).string() + ": Device or resource busy");
+    EXPECT_EQ(error, journal_file_of(folder, 0).string() + ": Device or resource busy");
+    EXPECT_EQ(files(), std::set<std::filesystem::path>());
+}
+
+TEST_F(saved_world_steps, names_the_folder_that_is_none) {
+    const std::filesystem::path none = folder / "none";
+    const auto error = [&] {
+        return message_of<std::system_error>([&] { begin_saved_world(none, 3, two_blocks(), 7); });
+    };
+    EXPECT_EQ(error(), none.string() + ": No such file or directory");
+    leave_journal(9);
+    std::filesystem::rename(journal_file_of(folder, 9), none);
+    EXPECT_EQ(error(), none.string() + ": Not a directory");
+}
+
+} // namespace
+} // namespace handlepool::test
+
+#endif
