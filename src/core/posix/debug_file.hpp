@@ -128,7 +128,7 @@ inline std::vector<unsigned char> build_id_of(const open_file& file) {
     return {};
 }
 
-/// The checksum of a file that a link to it has; nothing of a file that would take a second to read.
+/// The checksum of a file that a link to it has; nothing of a file that would take long to read.
 inline std::optional<std::uint32_t> checksum_of(const open_file& file) {
     constexpr std::uint64_t most_bytes = std::uint64_t{1} << 28;
     static constexpr auto of_bytes = [] {
