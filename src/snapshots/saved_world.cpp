@@ -44,9 +44,11 @@ std::filesystem::path file_of(const std::filesystem::path& folder, std::uint64_t
 
 /// The frame with which a name begins.
 std::optional<std::uint64_t> frame_in(std::string_view name) {
+    if (name.size() < digits) {
+        return std::nullopt;
+    }
     std::uint64_t frame = 0;
-    const auto [end, error] =
-        std::from_chars(name.data(), name.data() + (std::min)(name.size(), digits), frame);
+    const auto [end, error] = std::from_chars(name.data(), name.data() + digits, frame);
     return error == std::errc() && end == name.data() + digits ? std::optional(frame) : std::nullopt;
 }
 
