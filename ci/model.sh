@@ -5,7 +5,7 @@
 # Runs the library's headers under a model checker: the models' executions, each memory order one step weaker, and threads
 # that are stopped for ever. Takes some four minutes on two cores; what it shows stands in docs/inside/verification.md.
 #
-#   --deep  a million random executions a model, and all with two preemptions, as far as a minute goes; about an hour
+#   --deep  a million random executions a model, and all with two preemptions, as far as a minute goes; some two hours
 #
 # examples:
 #   ci/model.sh
