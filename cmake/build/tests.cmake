@@ -18,8 +18,8 @@ function(discover_tests program)
     cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "ENVIRONMENT;PROPERTIES")
     if(NOT HANDLEPOOL_SANITIZE)
         # Some bugs would show as a wait without end.
-        gtest_discover_tests(${program} DISCOVERY_TIMEOUT 60
-            PROPERTIES TIMEOUT 300 ENVIRONMENT "${arg_ENVIRONMENT}" ${arg_PROPERTIES})
+        gtest_discover_tests(${program} DISCOVERY_TIMEOUT 600
+            PROPERTIES TIMEOUT 600 ENVIRONMENT "${arg_ENVIRONMENT}" ${arg_PROPERTIES})
         return()
     endif()
     set(shards 4)
