@@ -181,12 +181,7 @@ public:
 private:
     static const std::filesystem::path& existing(const std::filesystem::path& folder) {
         std::error_code error;
-        const std::filesystem::file_status status = std::filesystem::status(folder, error);
-        if (std::filesystem::exists(status) && !std::filesystem::is_directory(status)) {
-            error = std::make_error_code(std::errc::not_a_directory);
-        } else if (!std::filesystem::exists(status) && !error) { // not each library calls that an error
-            error = std::make_error_code(std::errc::no_such_file_or_directory);
-        }
+        const std::filesystem::directory_iterator opened(folder, error);
         throw_file_error(error, folder);
         return folder;
     }

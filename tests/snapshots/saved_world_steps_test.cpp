@@ -15,6 +15,7 @@
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <tests/support/files_in.hpp>
 #include <tests/support/message_of.hpp>
 #include <tests/support/scratch_directory.hpp>
 #include <unistd.h>
@@ -87,13 +88,7 @@ namespace handlepool::test {
 namespace {
 
 struct saved_world_steps : testing::Test {
-    std::set<std::filesystem::path> files() const {
-        std::set<std::filesystem::path> found;
-        for (const auto& each : std::filesystem::directory_iterator(folder)) {
-            found.insert(each.path());
-        }
-        return found;
-    }
+    std::set<std::filesystem::path> files() const { return files_in(folder); }
     void leave_journal(std::uint64_t frame) const {
         journal_writer::create(journal_file_of(folder, frame), {.world = 1, .frame = frame},
                                {.sync_every = 0});

@@ -9,6 +9,7 @@
 #include <handlepool/snapshots/snapshot_file.hpp>
 
 #include <gtest/gtest.h>
+#include <tests/support/files_in.hpp>
 #include <tests/support/message_of.hpp>
 #include <tests/support/scratch_directory.hpp>
 
@@ -52,13 +53,7 @@ struct saved_worlds : testing::Test {
     void cut_off(const std::filesystem::path& file) const {
         std::filesystem::resize_file(file, std::filesystem::file_size(file) - 1);
     }
-    std::set<std::filesystem::path> files() const {
-        std::set<std::filesystem::path> found;
-        for (const auto& each : std::filesystem::directory_iterator(folder)) {
-            found.insert(each.path());
-        }
-        return found;
-    }
+    std::set<std::filesystem::path> files() const { return files_in(folder); }
     std::vector<std::filesystem::path> journals(std::vector<std::uint64_t> frames) const {
         std::vector<std::filesystem::path> files;
         for (const std::uint64_t each : frames) {

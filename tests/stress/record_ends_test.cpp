@@ -369,7 +369,7 @@ TEST_F(end_of_a_recording, names_the_program_that_takes_the_place_of_the_recorde
     const std::filesystem::path program = support::paths::record_fixture;
     for (const std::string function :
          {"execve", "execv", "execvp", "execvpe", "execl", "execlp", "execle", "fexecve", "execveat"}) {
-        const support::run_result result = record_fixture("replace", function.c_str());
+        const support::run_result result = record_fixture("replace", function);
         const std::string by =
             function.find("p") == std::string::npos ? program.string() : program.filename().string();
         EXPECT_EQ(result.status, 0) << function;
