@@ -14,12 +14,10 @@
 #include <tests/support/paths.hpp>
 #include <tests/support/scratch_directory.hpp>
 
-#include <chrono>
 #include <filesystem>
 #include <regex>
 #include <sstream>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -41,13 +39,8 @@ run_result inspect(std::vector<std::string> line) {
 /// The program that is inspected, and the handles that it has printed.
 struct inspect_tool : testing::Test {
     void SetUp() override {
-        std::string printed;
-        for (int i = 0; i != 1000 && printed.find('\n') == printed.npos; ++i) {
-            std::this_thread::sleep_for(std::chrono::milliseconds(10));
-            printed = support::read_file(output.string());
-        }
-        std::istringstream(printed) >> kept >> lost;
-        ASSERT_NE(lost, "") << printed;
+        std::istringstream(wait_for_output(output, "(0x.*)\n")[1]) >> kept >> lost;
+        ASSERT_NE(lost, "");
         process = std::to_string(example.id());
         const run_result listed = inspect({"--json"});
         ASSERT_EQ(listed.status, 0) << listed.errors;
@@ -232,19 +225,19 @@ TEST_F(inspect_tool, prints_for_prometheus) {
 }
 
 TEST_F(inspect_tool, watches_until_the_program_ends) {
-    std::jthread ending([this] {
-        std::this_thread::sleep_for(std::chrono::milliseconds(800));
-        example.kill();
-    });
-    const run_result result = inspect({process, "--watch", "0.1", "--json"});
-    EXPECT_EQ(result.status, 2);
-    EXPECT_EQ(result.errors, "handlepool-inspect: there is no process " + process + " any more\n");
-    std::size_t looks = 0;
-    std::istringstream lines(result.output);
-    for (std::string line; std::getline(lines, line); ++looks) {
+    const std::filesystem::path printed = directory.path() / "watch";
+    support::started_program watch({support::paths::inspect_program, process, "--watch", "0.1", "--json"},
+                                   printed);
+    wait_for_output(printed, "\n.*\n"); // it has looked twice
+    example.kill();
+    EXPECT_EQ(watch.wait(), 2);
+    std::istringstream lines(support::read_file(printed.string()));
+    std::string line;
+    while (std::getline(lines, line) && line.starts_with("[")) {
         EXPECT_EQ(json::parse(line).at(0).at("pools").size(), 2U);
     }
-    EXPECT_GE(looks, 2U);
+    EXPECT_EQ(line, "handlepool-inspect: there is no process " + process + " any more");
+    EXPECT_FALSE(std::getline(lines, line));
 }
 
 TEST(inspect_tool_watch, names_the_pools_that_grow) {

@@ -62,6 +62,8 @@ const std::string flaws = "(() => {" + std::string(support::contrast_script) + R
   ];
 })())js";
 
+const std::string alive_rocks = "document.querySelector('#pools tbody tr:nth-child(3)').cells[1].textContent";
+
 struct page_in_browser : testing::TestWithParam<std::tuple<int, colour_scheme>> {
     void SetUp() override {
         std::istringstream(wait_for_output(directory.path() / "example", "(0x.*)\n")[1]) >> kept >> lost;
@@ -88,6 +90,9 @@ struct page_in_browser : testing::TestWithParam<std::tuple<int, colour_scheme>> 
     }
     void wait_for_text(const std::string& selector, const std::string& expression) {
         page.wait_for("/" + expression + "/.test(document.querySelector('" + selector + "').innerText)");
+    }
+    void wait_until_changed(const std::string& expression) {
+        page.wait_for(expression + " !== " + page.value_of(expression).dump());
     }
     void open_pool(const std::string& name) {
         page.value_of(
@@ -169,18 +174,17 @@ TEST_P(page_in_browser, draws_charts_and_goes_back_in_time) {
     page.wait_for("document.querySelectorAll('#view-charts figure').length === 6");
     page.wait_for("Number(document.getElementById('moment').max) > 20");
     page.wait_for("document.querySelector('[data-chart=Alive] path').getTotalLength() > 200");
-    const std::string alive = "document.querySelector('#pools tbody tr:nth-child(3)').cells[1].textContent";
-    const std::string later = page.value_of(alive);
+    const std::string later = page.value_of(alive_rocks);
     page.value_of("(() => { const moment = document.getElementById('moment'); moment.value = 2; "
                   "moment.dispatchEvent(new Event('input')); })()");
     page.wait_for("document.querySelector('#view-charts .cursor')");
     EXPECT_THAT(text_of("#moment-text"), MatchesRegex("[0-9.]+ s ago"));
     EXPECT_EQ(text_of("#moment-note"),
               "The charts and the table of pools are of that moment; all else is of now.");
-    const std::string earlier = page.value_of(alive);
+    const std::string earlier = page.value_of(alive_rocks);
     EXPECT_NE(earlier, later);
     std::this_thread::sleep_for(std::chrono::seconds(1)); // it stays where it is
-    EXPECT_EQ(page.value_of(alive), earlier);
+    EXPECT_EQ(page.value_of(alive_rocks), earlier);
     page.value_of("(() => { const moment = document.getElementById('moment'); moment.value = moment.max; "
                   "moment.dispatchEvent(new Event('input')); })()");
     wait_for_text("#moment-text", "^now$");
@@ -234,7 +238,9 @@ TEST_P(page_in_browser, draws_the_store) {
 TEST_P(page_in_browser, compares_two_moments) {
     page.press("m");
     wait_for_text("#marks", "is kept; keep another one to compare");
-    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    for (int looks = 0; looks != 3; ++looks) { // the first may be of a moment before
+        wait_until_changed(alive_rocks);
+    }
     page.click("#mark");
     page.wait_for("document.querySelectorAll('#comparison table').length === 2");
     EXPECT_THAT(text_of("#comparison table:first-of-type"), HasSubstr("stations"));

@@ -217,7 +217,7 @@ TEST_F(page_server, goes_on_when_the_program_has_ended) {
     };
     EXPECT_EQ(state()["has_ended"], false);
     example.kill();
-    for (int i = 0; i != 200 && state()["has_ended"] != true; ++i) {
+    for (int i = 0; i != 1200 && state()["has_ended"] != true; ++i) {
         std::this_thread::sleep_for(std::chrono::milliseconds(50));
     }
     EXPECT_EQ(state()["has_ended"], true);

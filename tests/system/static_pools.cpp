@@ -77,7 +77,7 @@ std::atomic<int> rounds_after_main = 0;
 struct pause_at_end {
     ~pause_at_end() {
         main_has_ended = true;
-        for (int i = 0; i != 500 && rounds_after_main < 100; ++i) {
+        for (int i = 0; i != 6000 && rounds_after_main < 100; ++i) {
             std::this_thread::sleep_for(std::chrono::milliseconds(10));
         }
         require(rounds_after_main >= 100, "the detached threads have gone on");

@@ -616,7 +616,7 @@ TEST(exclusive_pool, waits_for_guards_and_guards_for_it) {
             std::this_thread::sleep_for(std::chrono::milliseconds(20));
             guard_ended = true;
         }
-        while (pool.try_access()) { // until the view has begun
+        while (!view_ended && pool.try_access()) { // until the view has begun
         }
         const auto guard = pool.access();
         EXPECT_TRUE(view_ended);
