@@ -231,11 +231,35 @@ void make_room(const std::filesystem::path& folder) {
     }
 }
 
-/// Removes a journal that was just made.
-void take_back(std::optional<journal_writer>& journal, const std::filesystem::path& file) {
-    std::error_code ignored;
-    std::filesystem::remove(file, ignored); // before it is unlocked, or it could be another one's by then
-    journal.reset();
+/// Does what follows once a journal was made, and removes that again if it throws.
+template <class Step>
+void go_on_or_take_back(std::optional<journal_writer>& journal, const std::filesystem::path& file,
+                        const Step& step) {
+    if (const std::exception_ptr error = detail::capture_exception(step)) {
+        std::error_code ignored;
+        std::filesystem::remove(file, ignored); // before it is unlocked, or it could be another one's by then
+        journal.reset();
+        std::rethrow_exception(error);
+    }
+}
+
+/// Throws std::system_error where a folder has more files of a world than this one.
+void expect_alone(const std::filesystem::path& folder, const std::filesystem::path& file) {
+    for (const std::filesystem::path& each : world_files_in(folder)) {
+        if (each != file) {
+            refuse(std::errc::file_exists, each);
+        }
+    }
+}
+
+/// Writes the first snapshot of a world, and leaves none if that fails.
+void write_first_snapshot(const std::filesystem::path& file, std::span<const std::byte> snapshot) {
+    if (const std::exception_ptr error =
+            detail::capture_exception([&] { write_snapshot_file(file, snapshot); })) {
+        std::error_code ignored;
+        std::filesystem::remove(file, ignored); // it may be there, and the disk not have its name
+        std::rethrow_exception(error);
+    }
 }
 
 } // namespace
@@ -285,15 +309,19 @@ journal_writer open_last_journal(const saved_world& found, std::uint64_t world,
     std::optional<journal_writer> journal =
         is_new ? journal_writer::create(file, {.world = world, .frame = found.last_frame}, options)
                : journal_writer::open(file, options);
-    // Who has ended this one has made the next one before, and removes the snapshot before the journal.
-    const bool has_ended = (journal->frame() != journal->origin().frame &&
-                            std::filesystem::exists(journal_file_of(found.folder, journal->frame()))) ||
-                           !std::filesystem::exists(snapshot_file_of(found.folder, found.frame));
-    if (has_ended || journal->frame() != found.last_frame) {
-        if (is_new) {
-            take_back(journal, file);
+    const auto expect_last = [&] {
+        // Who has ended this one has made the next one before, and removes the snapshot before the journal.
+        const bool has_ended = (journal->frame() != journal->origin().frame &&
+                                std::filesystem::exists(journal_file_of(found.folder, journal->frame()))) ||
+                               !std::filesystem::exists(snapshot_file_of(found.folder, found.frame));
+        if (has_ended || journal->frame() != found.last_frame) {
+            refuse(std::errc::device_or_resource_busy, file);
         }
-        refuse(std::errc::device_or_resource_busy, file);
+    };
+    if (is_new) {
+        go_on_or_take_back(journal, file, expect_last);
+    } else {
+        expect_last();
     }
     return *std::move(journal);
 }
@@ -305,23 +333,13 @@ journal_writer begin_saved_world(const std::filesystem::path& folder, std::uint6
     make_room(folder);
     // The journal first: who finds the snapshot can't go on with it.
     const std::filesystem::path file = journal_file_of(folder, frame);
-    const std::filesystem::path first = snapshot_file_of(folder, frame);
     std::optional<journal_writer> journal =
         journal_writer::create(file, {.world = world, .frame = frame}, options);
-    // A folder is not read in one moment: a world that goes on in it may have been missed.
-    for (const std::filesystem::path& each : world_files_in(folder)) {
-        if (each != file) {
-            take_back(journal, file);
-            refuse(std::errc::file_exists, each);
-        }
-    }
-    if (const std::exception_ptr error =
-            detail::capture_exception([&] { write_snapshot_file(first, snapshot); })) {
-        std::error_code ignored;
-        std::filesystem::remove(first, ignored); // it may be there, and the disk not have its name
-        take_back(journal, file);
-        std::rethrow_exception(error);
-    }
+    go_on_or_take_back(journal, file, [&] {
+        // A folder is not read in one moment: a world that goes on in it may have been missed.
+        expect_alone(folder, file);
+        write_first_snapshot(snapshot_file_of(folder, frame), snapshot);
+    });
     return *std::move(journal);
 }
 

@@ -33,10 +33,21 @@
 
 namespace {
 
-int listings_to_hide = 0;               // in so many that come next, no file is there
-int folder_syncs_to_fail = 0;           // the one with this number from now on, and 0 for none
+int listings_to_hide = 0; // in so many that come next, no file is there
+// The one with this number from now on, and 0 for none.
+int listing_to_fail = 0;
+int folder_sync_to_fail = 0;
+int look_at_snapshot_to_fail = 0;
 std::function<void()> before_a_removal; // of the next file with this name
 std::string removed_name;
+
+bool fails_now(int& number) {
+    if (number == 0 || --number != 0) {
+        return false;
+    }
+    errno = EIO;
+    return true;
+}
 
 template <class Function>
 Function* behind(Function*, const char* name) {
@@ -56,6 +67,7 @@ extern "C" dirent* readdir(DIR* folder) {
         dirent* const found = behind(&::readdir, "readdir")(folder);
         if (found == nullptr) {
             listings_to_hide -= listings_to_hide != 0 ? 1 : 0;
+            fails_now(listing_to_fail);
             return nullptr;
         }
         if (listings_to_hide == 0) {
@@ -66,12 +78,17 @@ extern "C" dirent* readdir(DIR* folder) {
 
 extern "C" int fsync(int file) {
     struct stat status{};
-    if (folder_syncs_to_fail != 0 && ::fstat(file, &status) == 0 && S_ISDIR(status.st_mode) &&
-        --folder_syncs_to_fail == 0) {
-        errno = EIO;
+    if (::fstat(file, &status) == 0 && S_ISDIR(status.st_mode) && fails_now(folder_sync_to_fail)) {
         return -1;
     }
     return behind(&::fsync, "fsync")(file);
+}
+
+extern "C" int stat(const char* path, struct stat* status) noexcept {
+    if (std::filesystem::path(path).extension() == ".snapshot" && fails_now(look_at_snapshot_to_fail)) {
+        return -1;
+    }
+    return behind(&::stat, "stat")(path, status);
 }
 
 extern "C" int remove(const char* path) noexcept {
@@ -88,6 +105,11 @@ namespace handlepool::test {
 namespace {
 
 struct saved_world_steps : testing::Test {
+    void TearDown() override {
+        listings_to_hide = listing_to_fail = folder_sync_to_fail = look_at_snapshot_to_fail = 0;
+        before_a_removal = nullptr;
+    }
+
     std::set<std::filesystem::path> files() const { return files_in(folder); }
     void leave_journal(std::uint64_t frame) const {
         journal_writer::create(journal_file_of(folder, frame), {.world = 1, .frame = frame},
@@ -110,17 +132,34 @@ struct saved_world_steps : testing::Test {
 // A folder is not read in one moment.
 TEST_F(saved_world_steps, a_world_that_the_first_look_has_missed_is_seen_by_the_second) {
     write_snapshot_file(snapshot_file_of(folder, 5), two_blocks(), {.sync = false});
-    listings_to_hide = 1;
+    listings_to_hide = 2; // of who opens the folder, and of the first look
     EXPECT_EQ(error_of_beginning(), snapshot_file_of(folder, 5).string() + ": File exists");
     EXPECT_EQ(listings_to_hide, 0);
     EXPECT_EQ(files(), std::set{snapshot_file_of(folder, 5)});
 }
 
 TEST_F(saved_world_steps, a_snapshot_whose_name_the_disk_may_not_have_is_removed) {
-    folder_syncs_to_fail = 2; // the first is that of the journal
+    folder_sync_to_fail = 2; // the first is that of the journal
     EXPECT_EQ(error_of_beginning(), snapshot_file_of(folder, 3).string() + ": Input/output error");
-    EXPECT_EQ(folder_syncs_to_fail, 0);
+    EXPECT_EQ(folder_sync_to_fail, 0);
     EXPECT_EQ(files(), std::set<std::filesystem::path>());
+}
+
+TEST_F(saved_world_steps, a_journal_is_removed_when_the_second_look_fails) {
+    listing_to_fail = 3; // of who opens the folder, and of the two looks
+    EXPECT_EQ(error_of_beginning(), folder.string() + ": Input/output error");
+    EXPECT_EQ(listing_to_fail, 0);
+    EXPECT_EQ(files(), std::set<std::filesystem::path>());
+}
+
+TEST_F(saved_world_steps, a_journal_to_go_on_with_is_removed_when_the_look_at_its_snapshot_fails) {
+    write_snapshot_file(snapshot_file_of(folder, 0), two_blocks(), {.sync = false});
+    const std::optional<saved_world> found = find_saved_world(folder);
+    ASSERT_TRUE(found);
+    look_at_snapshot_to_fail = 1;
+    EXPECT_THROW(open_last_journal(*found, 1), std::filesystem::filesystem_error);
+    EXPECT_EQ(look_at_snapshot_to_fail, 0);
+    EXPECT_EQ(files(), std::set{snapshot_file_of(folder, 0)});
 }
 
 TEST_F(saved_world_steps, nobody_begins_until_another_beginner_has_ended) {
@@ -175,6 +214,13 @@ TEST_F(saved_world_steps, names_the_folder_that_is_none) {
     leave_journal(9);
     std::filesystem::rename(journal_file_of(folder, 9), none);
     EXPECT_EQ(error(), none.string() + ": Not a directory");
+}
+
+TEST_F(saved_world_steps, names_what_lies_where_an_unfinished_file_goes) {
+    const std::filesystem::path unfinished = folder / "first.journal.new";
+    std::filesystem::create_directory(unfinished);
+    EXPECT_EQ(error_of_beginning(), unfinished.string() + ": Is a directory");
+    EXPECT_EQ(files(), std::set{unfinished});
 }
 
 } // namespace

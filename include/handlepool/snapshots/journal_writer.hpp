@@ -47,8 +47,9 @@ struct journal_options {
 class HANDLEPOOL_EXPORT journal_writer {
 public:
     /// Makes a journal without entries. Waits for the disk. Throws std::system_error, which names the file,
-    /// also if there is one of this name, or somebody is making it; and std::bad_alloc. Then nothing is left
-    /// but a file of that name with `.new` behind it, which the next call uses.
+    /// or the unfinished one of that name with `.new` behind it; also if there is a file of this name, or
+    /// somebody is making it. And std::bad_alloc. Then only the unfinished one may be left, which the next
+    /// call uses.
     static journal_writer create(const std::filesystem::path& file, const journal_origin& origin,
                                  const journal_options& options = {});
     /// The same in any storage, whose bytes are replaced; `name` is for messages.

@@ -43,10 +43,10 @@ public:
             ::unlink(unfinished_.c_str());
         }
         if (error) {
+            // One that another user has left, or a folder of that name.
+            const bool is_in_the_way = number_ < 0 && exists(unfinished_);
             close();
-            // One that another user has left there may be no file of this one's.
-            throw_file_error(error, error == std::errc::permission_denied && exists(unfinished_) ? unfinished_
-                                                                                                 : file_);
+            throw_file_error(error, is_in_the_way ? unfinished_ : file_);
         }
     }
     ~journal_file() override { close(); }

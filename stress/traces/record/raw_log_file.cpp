@@ -108,8 +108,10 @@ void check_recorded(const raw_log::header& log, const std::string& program) {
     }
     if (log.next == 0) {
         throw record_error(fmt::format("{} was recorded, but it allocated nothing with malloc ({})", program,
-                                       log.forks != 0 ? "what it forked was not recorded"
-                                                      : "has it an allocator of its own?"));
+                                       log.forks != 0
+                                           ? "it called fork, and what that began was not recorded; "
+                                             "or has it an allocator of its own?"
+                                           : "has it an allocator of its own?"));
     }
 }
 
