@@ -357,6 +357,23 @@ TEST_F(end_of_a_recording, tells_of_an_operator_new_that_calls_no_malloc) {
     EXPECT_EQ(json()["new_without_malloc"], nlohmann::json());
 }
 
+TEST_F(end_of_a_recording, tells_why_there_may_be_no_allocation) {
+    const auto error_of = [this](const char* what) {
+        const support::run_result result =
+            support::run_program(record_line({support::paths::plain_fixture, what}));
+        EXPECT_EQ(result.status, 2);
+        EXPECT_THAT(files(), IsEmpty());
+        return result.errors;
+    };
+    const std::string nothing =
+        fmt::format("handlepool-stress: {} was recorded, but it allocated nothing with malloc (",
+                    support::paths::plain_fixture);
+    EXPECT_EQ(error_of("nothing"), nothing + "has it an allocator of its own?)\n");
+    EXPECT_EQ(error_of("fork"), nothing +
+                                    "it called fork, and what that began was not recorded; or has it an "
+                                    "allocator of its own?)\n");
+}
+
 // There is no operator new to be tried, and a look-up in vain allocates.
 TEST_F(end_of_a_recording, has_nothing_but_what_the_program_did) {
     EXPECT_EQ(support::run_program(record_line({support::paths::plain_fixture})).status, 0);
