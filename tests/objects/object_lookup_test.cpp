@@ -367,7 +367,7 @@ TEST(object_lookup_threads, share_one) {
     in_threads(3, [&](std::size_t thread) {
         std::mt19937_64 random(thread);
         if (thread == 0) {
-            for (int frame = 0; frame != 200 || found == 0; ++frame) {
+            for (int frame = 0; frame < 200 || found == 0; ++frame) {
                 for (int i = 0; i != 50; ++i) {
                     auto& seat = shared[random() % shared.size()];
                     const auto old = handle<pair>::from_value(

@@ -47,7 +47,7 @@ std::uint64_t refused(const zeromq_publisher& publisher, zmq::socket_type type,
     asking.connect(publisher.endpoints().snapshots);
     // The publisher takes from one and the other in turn, so after some answers it has had all.
     std::uint64_t refused = 0;
-    for (int i = 0; i != 3 || refused == 0; ++i) {
+    for (int i = 0; i < 3 || refused == 0; ++i) {
         EXPECT_EQ(ask_raw(asking, request).size(), 1u);
         refused = publisher.malformed_messages() - before;
     }
