@@ -193,12 +193,18 @@ TEST_P(page_in_browser, draws_charts_and_goes_back_in_time) {
     page.click("#to-now");
     wait_for_text("#moment-text", "^now$");
     page.wait_for("!document.querySelector('#view-charts .cursor')");
-    // Nothing changes while it is paused.
+    // Nothing changes while it is paused, not by an answer either that is on its way then.
+    page.value_of(
+        "(() => { const ask = fetch; window.asked = window.answered = 0; window.fetch = async (...all) => { "
+        "++window.asked; const answer = await ask(...all); await new Promise(done => setTimeout(done, "
+        "1000)); "
+        "++window.answered; return answer; }; })()");
+    page.wait_for("window.asked > window.answered");
     page.value_of("document.activeElement.blur()");
     page.press(" ");
     wait_for_text("#connection", "paused");
     const json looks = page.value_of("document.getElementById('moment').max");
-    std::this_thread::sleep_for(std::chrono::seconds(1));
+    page.wait_for("window.answered >= " + page.value_of("window.asked + 1").dump());
     EXPECT_EQ(page.value_of("document.getElementById('moment').max"), looks);
     page.click("#pause");
     wait_for_text("#connection", "live");

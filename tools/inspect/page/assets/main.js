@@ -203,6 +203,7 @@ const run = async () => {
         if (is_paused) show_connection(undefined, has_ended);
       } else {
         const answer = await ask('state', {since: look});
+        if (is_paused) continue; // meanwhile, and these looks are asked for again
         look = answer.look;
         state = answer;
         const forgotten = known.add(answer);
