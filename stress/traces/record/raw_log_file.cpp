@@ -107,11 +107,9 @@ void check_recorded(const raw_log::header& log, const std::string& program) {
                         program));
     }
     if (log.next == 0) {
-        throw record_error(fmt::format("{} was recorded, but it allocated nothing with malloc ({})", program,
-                                       log.forks != 0
-                                           ? "it called fork, and what that began was not recorded; "
-                                             "or has it an allocator of its own?"
-                                           : "has it an allocator of its own?"));
+        throw record_error(fmt::format(
+            "{} was recorded, but it allocated nothing with malloc ({}has it an allocator of its own?)",
+            program, log.forks != 0 ? "it called fork, and what that began was not recorded; or " : ""));
     }
 }
 

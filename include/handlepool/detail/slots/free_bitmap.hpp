@@ -25,6 +25,7 @@ struct returned_totals {
 /// Indices that were claimed from a freelist and given back unused: a bit for each. Unlike freed ones they
 /// come from any thread and need no delay. They go out in rising order and then round, beginning with the
 /// word of the last give_back(), or with the lowest after a rewind().
+///
 /// A claim takes bits of one word by compare-exchange. Nothing is linked, so there is no ABA, and a thread
 /// that is stopped in a claim holds no more than it asked for.
 template <class Policy>
