@@ -168,10 +168,18 @@ enum class former_file {
     stays, ///< and the new one is an error, std::errc::file_exists
 };
 
-/// Gives a file a name, and waits until the disk has that. On Windows there is nothing to wait for: its file
-/// systems keep a log of names. Where a former file stays, the file has both names then.
+/// The folder of a file, as it can be opened.
+inline std::filesystem::path folder_of(const std::filesystem::path& file) {
+    std::filesystem::path folder = file.parent_path();
+    return folder.empty() ? std::filesystem::path(".") : folder;
+}
+
+/// Gives a file a name in a folder, and waits until the disk has that; after an error it may have the name.
+/// On Windows there is nothing to wait for: its file systems keep a log of names. Where a former file stays,
+/// the file has both names then. It needs no memory.
 inline std::error_code name_file(const std::filesystem::path& from, const std::filesystem::path& to,
-                                 disk_wait wait, former_file former) {
+                                 const std::filesystem::path& folder, disk_wait wait,
+                                 former_file former) noexcept {
     const auto name = [&] {
         return beside_other_users([&] {
             std::error_code error;
@@ -185,18 +193,18 @@ inline std::error_code name_file(const std::filesystem::path& from, const std::f
     };
 #if !defined(_WIN32)
     if (wait == disk_wait::until_written) {
-        const std::filesystem::path parent = to.parent_path();
-        open_to_sync folder(parent.empty() ? std::filesystem::path(".") : parent);
-        if (folder.error()) {
-            return folder.error();
+        open_to_sync opened(folder);
+        if (opened.error()) {
+            return opened.error();
         }
         if (const std::error_code error = name()) {
             return error;
         }
-        const std::error_code error = folder.sync();
+        const std::error_code error = opened.sync();
         return error == std::errc::invalid_argument ? std::error_code() : error; // there is no such thing
     }
 #endif
+    static_cast<void>(folder);
     static_cast<void>(wait);
     return name();
 }
@@ -233,7 +241,7 @@ std::error_code write_file(const std::filesystem::path& file, Write write, disk_
             return error;
         }
     }
-    return name_file(unfinished.name(), target, wait, former);
+    return name_file(unfinished.name(), target, folder_of(target), wait, former);
 }
 
 /// Calls `take(part)` for one part of a file after the other.

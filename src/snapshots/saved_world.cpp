@@ -231,14 +231,12 @@ void make_room(const std::filesystem::path& folder) {
     }
 }
 
-/// Does what follows once a journal was made, and removes that again if it throws.
+/// Calls `step()`, and removes the file if that throws.
 template <class Step>
-void go_on_or_take_back(std::optional<journal_writer>& journal, const std::filesystem::path& file,
-                        const Step& step) {
+void do_or_remove(const std::filesystem::path& file, const Step& step) {
     if (const std::exception_ptr error = detail::capture_exception(step)) {
         std::error_code ignored;
-        std::filesystem::remove(file, ignored); // before it is unlocked, or it could be another one's by then
-        journal.reset();
+        std::filesystem::remove(file, ignored);
         std::rethrow_exception(error);
     }
 }
@@ -249,16 +247,6 @@ void expect_alone(const std::filesystem::path& folder, const std::filesystem::pa
         if (each != file) {
             refuse(std::errc::file_exists, each);
         }
-    }
-}
-
-/// Writes the first snapshot of a world, and leaves none if that fails.
-void write_first_snapshot(const std::filesystem::path& file, std::span<const std::byte> snapshot) {
-    if (const std::exception_ptr error =
-            detail::capture_exception([&] { write_snapshot_file(file, snapshot); })) {
-        std::error_code ignored;
-        std::filesystem::remove(file, ignored); // it may be there, and the disk not have its name
-        std::rethrow_exception(error);
     }
 }
 
@@ -306,24 +294,24 @@ journal_writer open_last_journal(const saved_world& found, std::uint64_t world,
             "open_last_journal: '" + detail::printable(file.string()) + "' is of world " +
             std::to_string(its_world) + ", and not of world " + std::to_string(world)));
     }
-    std::optional<journal_writer> journal =
+    journal_writer journal =
         is_new ? journal_writer::create(file, {.world = world, .frame = found.last_frame}, options)
                : journal_writer::open(file, options);
     const auto expect_last = [&] {
         // Who has ended this one has made the next one before, and removes the snapshot before the journal.
-        const bool has_ended = (journal->frame() != journal->origin().frame &&
-                                std::filesystem::exists(journal_file_of(found.folder, journal->frame()))) ||
+        const bool has_ended = (journal.frame() != journal.origin().frame &&
+                                std::filesystem::exists(journal_file_of(found.folder, journal.frame()))) ||
                                !std::filesystem::exists(snapshot_file_of(found.folder, found.frame));
-        if (has_ended || journal->frame() != found.last_frame) {
+        if (has_ended || journal.frame() != found.last_frame) {
             refuse(std::errc::device_or_resource_busy, file);
         }
     };
     if (is_new) {
-        go_on_or_take_back(journal, file, expect_last);
+        do_or_remove(file, expect_last); // while it is locked, or it could be another one's by then
     } else {
         expect_last();
     }
-    return *std::move(journal);
+    return journal;
 }
 
 journal_writer begin_saved_world(const std::filesystem::path& folder, std::uint64_t frame,
@@ -333,14 +321,15 @@ journal_writer begin_saved_world(const std::filesystem::path& folder, std::uint6
     make_room(folder);
     // The journal first: who finds the snapshot can't go on with it.
     const std::filesystem::path file = journal_file_of(folder, frame);
-    std::optional<journal_writer> journal =
-        journal_writer::create(file, {.world = world, .frame = frame}, options);
-    go_on_or_take_back(journal, file, [&] {
+    journal_writer journal = journal_writer::create(file, {.world = world, .frame = frame}, options);
+    do_or_remove(file, [&] { // while it is locked, or it could be another one's by then
         // A folder is not read in one moment: a world that goes on in it may have been missed.
         expect_alone(folder, file);
-        write_first_snapshot(snapshot_file_of(folder, frame), snapshot);
+        const std::filesystem::path first = snapshot_file_of(folder, frame);
+        // It may be there after an error, and the disk not have its name.
+        do_or_remove(first, [&] { write_snapshot_file(first, snapshot); });
     });
-    return *std::move(journal);
+    return journal;
 }
 
 std::size_t remove_saved_before(const std::filesystem::path& folder, std::uint64_t frame) {

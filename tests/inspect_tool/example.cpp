@@ -12,6 +12,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
@@ -50,9 +51,13 @@ void serve(handlepool::service& all) {
     pause();
 }
 
+std::atomic<bool> is_drawing{false};
+
 /// Never returns. Tells the handle that is kept and the one that is lost.
 void draw(const stations& all, handlepool::handle<station> kept, handlepool::handle<station> lost) {
     const auto guard = all.access();
+    is_drawing = true;
+    is_drawing.notify_all();
     std::printf("%#llx %#llx\n", static_cast<unsigned long long>(kept.value()),
                 static_cast<unsigned long long>(lost.value()));
     std::fflush(stdout);
@@ -122,7 +127,7 @@ int main(int count, char** arguments) {
     if (count == 2 && std::strcmp(arguments[1], "busy") == 0) {
         std::jthread compactor([&] {
             pthread_setname_np(pthread_self(), "frames");
-            std::this_thread::sleep_for(std::chrono::milliseconds(20)); // the guard is held by then
+            game::is_drawing.wait(false);
             stations.compact();
         });
         game::run_frames();

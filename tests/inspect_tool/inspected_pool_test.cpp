@@ -15,6 +15,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <tests/support/deadline.hpp>
 #include <tests/support/threads.hpp>
 #include <tools/inspect/inspected_pool.hpp>
 #include <unistd.h>
@@ -328,7 +329,8 @@ TEST(inspected_pool, copies_no_other_object_while_compactions_move_them) {
     const inspected_pool seen = pool_named(program, "ships");
     std::size_t copied = 0;
     // For longer where the machine is so busy that a frame lasted as long as all of them.
-    for (int round = 0; round < 200 || (copied <= kept_count && round < 100'000); ++round) {
+    const test::deadline late;
+    for (int round = 0; round < 200 || (copied <= kept_count && !late.has_passed()); ++round) {
         for (std::uint64_t i = 0; i != kept_count; ++i) {
             if (const auto copy = seen.copy(kept[i].value())) {
                 ship bytes;

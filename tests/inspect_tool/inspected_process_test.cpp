@@ -13,6 +13,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <tests/support/deadline.hpp>
 #include <tests/support/message_of.hpp>
 #include <tests/support/scratch_directory.hpp>
 #include <tools/inspect/report.hpp>
@@ -256,7 +257,8 @@ TEST(inspected_process, says_of_a_handle_whose_pool_ends_nothing_or_what_is_so) 
     const auto program = inspected_program::in_process(getpid()).at(0);
     int told = 0;
     // For longer where the machine is so busy that none was made meanwhile.
-    for (int i = 0; i < 500 || (told == 0 && i < 1'000'000); ++i) {
+    const test::deadline late;
+    for (int i = 0; i < 500 || (told == 0 && !late.has_passed()); ++i) {
         for (const detail::living_pool& each : program.pools()) {
             const std::uint64_t handle = std::uint64_t{each.id} << (each.index_bits + each.generation_bits) |
                                          std::uint64_t{1} << each.index_bits;
@@ -349,7 +351,7 @@ TEST(inspected_process, gets_no_memory_by_being_read) {
         ASSERT_EQ(look(inspected_program::in_process(other.process()).at(0), asked).pools.size(), 1U);
     }
     EXPECT_GT(before, 0U);
-    // The kernel counts in its own time, and a sanitizer takes some megabytes in its own.
+    // The kernel counts in its own time, and a sanitizer takes some megabytes of its own.
     EXPECT_LE(resident(), before + bytes / 2);
     EXPECT_GT(tables_before, 0U);
     EXPECT_LE(page_tables(), tables_before + (std::uint64_t{1} << 16));

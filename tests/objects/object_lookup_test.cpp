@@ -12,6 +12,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <support/steps/tiny_policy.hpp>
+#include <tests/support/deadline.hpp>
 #include <tests/support/random.hpp>
 #include <tests/support/tabulate.hpp>
 #include <tests/support/threads.hpp>
@@ -367,7 +368,8 @@ TEST(object_lookup_threads, share_one) {
     in_threads(3, [&](std::size_t thread) {
         std::mt19937_64 random(thread);
         if (thread == 0) {
-            for (int frame = 0; frame < 200 || found == 0; ++frame) {
+            const deadline late;
+            for (int frame = 0; frame < 200 || (found == 0 && !late.has_passed()); ++frame) {
                 for (int i = 0; i != 50; ++i) {
                     auto& seat = shared[random() % shared.size()];
                     const auto old = handle<pair>::from_value(

@@ -49,7 +49,7 @@ public:
     /// Makes a journal without entries. Waits for the disk. Throws std::system_error, which names the file,
     /// or the unfinished one of that name with `.new` behind it; also if there is a file of this name, or
     /// somebody is making it. And std::bad_alloc. Then only the unfinished one may be left, which the next
-    /// call uses.
+    /// call uses where it can.
     static journal_writer create(const std::filesystem::path& file, const journal_origin& origin,
                                  const journal_options& options = {});
     /// The same in any storage, whose bytes are replaced; `name` is for messages.

@@ -65,7 +65,8 @@ HANDLEPOOL_EXPORT std::optional<saved_world> find_saved_world(const std::filesys
 /// Opens the last journal of a world that was found, for writing; makes it where there is none. As long as it
 /// is open, nobody else goes on with that world. Throws what journal_writer::open() and create() throw:
 /// std::system_error also if another process has gone on since the world was found. And std::invalid_argument
-/// if the journal is of another world than this number says.
+/// if the journal is of another world than this number says. A journal that it has made is gone then, as long
+/// as it can be removed.
 HANDLEPOOL_EXPORT journal_writer open_last_journal(const saved_world& found, std::uint64_t world,
                                                    const journal_options& options = {});
 

@@ -23,7 +23,7 @@ std::error_code last_error() noexcept {
 class journal_file final : public journal_storage {
 public:
     journal_file(std::filesystem::path file, journal_file_use use)
-        : file_(std::move(file)), unfinished_(file_) {
+        : file_(std::move(file)), folder_(folder_of(file_)), unfinished_(file_) {
         if (use == journal_file_use::create) {
             unfinished_ += ".new";
         }
@@ -90,7 +90,10 @@ public:
             error = std::make_error_code(std::errc::file_exists);
             return;
         }
-        error = name_file(unfinished_, file_, disk_wait::until_written, former_file::is_replaced);
+        error = name_file(unfinished_, file_, folder_, disk_wait::until_written, former_file::is_replaced);
+        if (error && has_name(file_)) { // but the disk may not know
+            ::unlink(file_.c_str());
+        }
     }
 
 private:
@@ -105,14 +108,14 @@ private:
             return errno == EWOULDBLOCK ? std::make_error_code(std::errc::device_or_resource_busy)
                                         : last_error();
         }
+        return has_name(unfinished_) ? std::error_code()
+                                     : std::make_error_code(std::errc::device_or_resource_busy);
+    }
+    bool has_name(const std::filesystem::path& name) const noexcept {
         struct stat opened{};
         struct stat named{};
-        if (::fstat(number_, &opened) != 0) {
-            return last_error();
-        }
-        const bool is_the_same = ::stat(unfinished_.c_str(), &named) == 0 && named.st_dev == opened.st_dev &&
-                                 named.st_ino == opened.st_ino;
-        return is_the_same ? std::error_code() : std::make_error_code(std::errc::device_or_resource_busy);
+        return ::fstat(number_, &opened) == 0 && ::stat(name.c_str(), &named) == 0 &&
+               named.st_dev == opened.st_dev && named.st_ino == opened.st_ino;
     }
     void close() noexcept {
         if (number_ >= 0) {
@@ -121,6 +124,7 @@ private:
     }
 
     std::filesystem::path file_;
+    std::filesystem::path folder_;
     std::filesystem::path unfinished_;
     int number_ = -1;
 };

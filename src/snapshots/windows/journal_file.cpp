@@ -41,10 +41,14 @@ public:
                               FILE_SHARE_READ | FILE_SHARE_DELETE | (reads ? FILE_SHARE_WRITE : 0), nullptr,
                               is_new ? OPEN_ALWAYS : OPEN_EXISTING, FILE_ATTRIBUTE_NORMAL, nullptr);
         std::error_code error;
+        bool is_in_the_way = false; // what another user has left, or a folder of that name
         if (handle_ == INVALID_HANDLE_VALUE) {
-            error = GetLastError() == ERROR_SHARING_VIOLATION
-                        ? std::make_error_code(std::errc::device_or_resource_busy)
-                        : last_error();
+            error = last_error();
+            if (error.value() == ERROR_SHARING_VIOLATION) {
+                error = std::make_error_code(std::errc::device_or_resource_busy);
+            } else {
+                is_in_the_way = GetFileAttributesW(unfinished_.c_str()) != INVALID_FILE_ATTRIBUTES;
+            }
         } else if (is_new && std::filesystem::exists(file_, error)) {
             error = std::make_error_code(std::errc::file_exists);
         }
@@ -53,7 +57,7 @@ public:
             if (error == std::errc::file_exists) {
                 DeleteFileW(unfinished_.c_str());
             }
-            throw_file_error(error, file_);
+            throw_file_error(error, is_in_the_way ? unfinished_ : file_);
         }
     }
     ~journal_file() override { close(); }

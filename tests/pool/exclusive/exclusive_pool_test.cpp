@@ -608,6 +608,8 @@ TEST(exclusive_pool, waits_for_guards_and_guards_for_it) {
     names pool({.name = "pool", .capacity = 100});
     std::atomic<bool> guarded{false};
     std::atomic<bool> guard_ended{false};
+    std::atomic<bool> view_begun{false};
+    std::atomic<bool> refused{false};
     std::atomic<bool> view_ended{false};
     std::thread other([&] {
         {
@@ -616,8 +618,11 @@ TEST(exclusive_pool, waits_for_guards_and_guards_for_it) {
             std::this_thread::sleep_for(std::chrono::milliseconds(20));
             guard_ended = true;
         }
-        while (!view_ended && pool.try_access()) { // until the view has begun
+        while (!view_begun) {
+            std::this_thread::yield();
         }
+        EXPECT_FALSE(pool.try_access());
+        refused = true;
         const auto guard = pool.access();
         EXPECT_TRUE(view_ended);
     });
@@ -628,6 +633,10 @@ TEST(exclusive_pool, waits_for_guards_and_guards_for_it) {
         auto alone = pool.exclusive_access();
         EXPECT_TRUE(guard_ended);
         alone.emplace("a");
+        view_begun = true;
+        while (!refused) {
+            std::this_thread::yield();
+        }
         std::this_thread::sleep_for(std::chrono::milliseconds(20));
         view_ended = true;
     }

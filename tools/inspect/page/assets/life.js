@@ -29,7 +29,7 @@ const answer_to = async handle => {
 
 let shown; // the handle
 
-const show = async () => {
+const show = async (is_wanted = () => true) => {
   const handle = shown;
   let content;
   try {
@@ -37,11 +37,11 @@ const show = async () => {
   } catch (error) {
     content = [element('p', {}, error.message)];
   }
-  if (handle === shown) by_id('life-content').replaceChildren(...content);
+  if (handle === shown && is_wanted()) by_id('life-content').replaceChildren(...content);
 };
 
-/// Asks again for the handle that is shown: it may have ended meanwhile.
-export const refresh_life = async () => { if (shown !== undefined) await show(); };
+/// Asks again for the handle that is shown: it may have ended meanwhile. Shows the answer if it is wanted still.
+export const refresh_life = async is_wanted => { if (shown !== undefined) await show(is_wanted); };
 
 export const show_life = async line => {
   const handle = picked_from(line);

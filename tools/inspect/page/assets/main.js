@@ -78,7 +78,8 @@ const note_reading = (of_view, answer) => {
   next_reading = read_at[of_view] + times_the_reading * 1000 * answer.processor_seconds;
 };
 
-const refresh_view = async () => {
+/// Shows what is read if it is wanted still when it has come.
+const refresh_view = async (is_wanted = () => true) => {
   if (chosen === undefined) return;
   const key = chosen;
   try {
@@ -86,12 +87,15 @@ const refresh_view = async () => {
     unread = undefined;
     if (view === 'objects') {
       const details = await ask('pool', {key, ...wanted});
+      if (!is_wanted()) return;
       note_reading('objects', details);
       if (key === chosen) show_objects(objects_of = key, details, known.frames_per_second(key), show_life);
     } else if (view === 'map') {
-      note_reading('map', await map.refresh());
+      const answer = await map.refresh(is_wanted);
+      if (is_wanted()) note_reading('map', answer);
     }
   } catch (error) {
+    if (!is_wanted()) return;
     unread = error.message;
     if (is_shown()) return; // it is kept
     const words = `${unread}: what is in the pool is not known.`;
@@ -203,15 +207,17 @@ const run = async () => {
         if (is_paused) show_connection(undefined, has_ended);
       } else {
         const answer = await ask('state', {since: look});
-        if (is_paused) continue; // meanwhile, and these looks are asked for again
+        const goes_on = () => !is_paused; // else it was paused while the answer was on its way
+        if (!goes_on()) continue; // these looks are asked for again
         look = answer.look;
         state = answer;
         const forgotten = known.add(answer);
         if (!is_live) moment.value = Math.max(0, Number(moment.value) - forgotten);
         if (known.looks.length) show_state();
-        if (state.has_ended || performance.now() >= next_reading) await refresh_view();
+        if (state.has_ended || performance.now() >= next_reading) await refresh_view(goes_on);
+        if (!goes_on()) continue;
         show_reading();
-        if (!state.has_ended) await refresh_life();
+        if (!state.has_ended) await refresh_life(goes_on);
       }
     } catch (error) {
       show_connection(`handlepool-inspect does not answer: ${error.message}`);

@@ -80,11 +80,11 @@ export class store_map {
     this.map = undefined;
   }
 
-  /// Returns what the server has answered.
-  async refresh() {
+  /// Shows what the server answers if it is wanted still when it has come, and returns it.
+  async refresh(is_wanted = () => true) {
     const key = this.key_of_pool;
     const answer = await ask('map', {key, first: this.first});
-    if (key !== this.key_of_pool) return answer; // another one was chosen meanwhile
+    if (key !== this.key_of_pool || !is_wanted()) return answer; // another one was chosen meanwhile
     this.map = {...answer, cells: cells_of(answer, this.hashes),
                 knows_ages: answer.ages.some(age => age !== null),
                 oldest: answer.ages.reduce((oldest, age) => Math.max(oldest, age ?? 0), 0)};
