@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "../shared/files.hpp"
+#include "../shared/names_in.hpp"
 #include "journal_format.hpp"
 
 #include <handlepool/detail/base/throw_exception.hpp>
@@ -55,15 +56,12 @@ std::optional<std::uint64_t> frame_in(std::string_view name) {
 /// Calls `visit(file, frame, ending)` for each file whose name begins with a frame.
 template <class Visit>
 void for_each_file(const std::filesystem::path& folder, Visit visit) {
-    std::error_code error;
-    std::filesystem::directory_iterator file(folder, error);
-    for (; !error && file != std::filesystem::directory_iterator(); file.increment(error)) {
-        const std::string name = file->path().filename().string();
+    for (const std::filesystem::path& each : names_in(folder)) {
+        const std::string name = each.string();
         if (const auto frame = frame_in(name)) {
-            visit(file->path(), *frame, std::string_view(name).substr(digits));
+            visit(folder / each, *frame, std::string_view(name).substr(digits));
         }
     }
-    throw_file_error(error, folder);
 }
 
 /// The frames of the files with that ending, the newest first.
@@ -163,32 +161,12 @@ std::optional<saved_world> world_from(const std::filesystem::path& folder,
     detail::throw_exception(file_error(std::make_error_code(why), file));
 }
 
-/// Keeps other processes from beginning a world in the folder, by an unfinished file that nobody finishes.
-class only_beginner {
-public:
-    /// Throws std::system_error where another process is beginning, and where there is no folder.
-    explicit only_beginner(const std::filesystem::path& folder)
-        : file_(folder / "first.journal.new"),
-          locked_(detail::open_journal_file(existing(folder) / "first.journal",
-                                            detail::journal_file_use::create)) {}
-    ~only_beginner() {
-        std::error_code ignored;
-        std::filesystem::remove(file_, ignored); // before it is unlocked
-    }
-    only_beginner(const only_beginner&) = delete;
-    only_beginner& operator=(const only_beginner&) = delete;
-
-private:
-    static const std::filesystem::path& existing(const std::filesystem::path& folder) {
-        std::error_code error;
-        const std::filesystem::directory_iterator opened(folder, error);
-        throw_file_error(error, folder);
-        return folder;
-    }
-
-    std::filesystem::path file_;
-    std::unique_ptr<journal_storage> locked_;
-};
+/// While it lives, no other process begins a world in the folder: a journal that nobody finishes. Throws
+/// std::system_error where another process is beginning, and where there is no folder.
+std::unique_ptr<journal_storage> only_beginner_in(const std::filesystem::path& folder) {
+    static_cast<void>(names_in(folder)); // says why it can't be listed
+    return detail::open_journal_file(folder / "first.journal", detail::journal_file_use::create);
+}
 
 bool is_snapshot(const std::filesystem::path& file) {
     return file.extension() == snapshot_ending;
@@ -317,7 +295,7 @@ journal_writer open_last_journal(const saved_world& found, std::uint64_t world,
 journal_writer begin_saved_world(const std::filesystem::path& folder, std::uint64_t frame,
                                  std::span<const std::byte> snapshot, std::uint64_t world,
                                  const journal_options& options) {
-    const only_beginner alone(folder);
+    const std::unique_ptr<journal_storage> alone = only_beginner_in(folder);
     make_room(folder);
     // The journal first: who finds the snapshot can't go on with it.
     const std::filesystem::path file = journal_file_of(folder, frame);

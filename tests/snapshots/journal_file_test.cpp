@@ -149,6 +149,17 @@ TEST_F(journal_file, that_somebody_left_unfinished_is_made) {
     EXPECT_EQ(files(), 1);
 }
 
+TEST_F(journal_file, takes_nothing_away_when_it_ends) {
+    const path unfinished = file.string() + ".new";
+    {
+        const journal_writer journal = journal_writer::create(file, file_origin);
+        EXPECT_EQ(files(), 1);
+        std::ofstream(unfinished) << "another's";
+    }
+    EXPECT_TRUE(exists(unfinished));
+    EXPECT_EQ(files(), 2);
+}
+
 TEST_F(journal_file, is_read_while_it_grows) {
     journal_writer journal = journal_writer::create(file, file_origin, {.sync_every = 0});
     std::atomic<bool> ends = false;

@@ -75,9 +75,9 @@ HANDLEPOOL_EXPORT journal_writer open_last_journal(const saved_world& found, std
 /// write_snapshot_file() and journal_writer::create() throw: std::system_error also if the folder has a
 /// snapshot already, or a journal, whose snapshot is lost; if another process is beginning; or if there is no
 /// such folder, which it names then. A journal without entries that nobody has open is no hindrance, and may
-/// go or be left where this throws; all else that was there stays as it was. A disk that fails, and a process
-/// that is killed, may leave such a journal, and unfinished files (`.journal.new`, `.part`), which nobody
-/// reads.
+/// go or be left where this throws; all else that was there stays as it was. A process that is killed, and a
+/// disk that removes no file any more, may leave such a journal, and unfinished files (`.journal.new`,
+/// `.part`), which nobody reads.
 HANDLEPOOL_EXPORT journal_writer begin_saved_world(const std::filesystem::path& folder, std::uint64_t frame,
                                                    std::span<const std::byte> snapshot, std::uint64_t world,
                                                    const journal_options& options = {});

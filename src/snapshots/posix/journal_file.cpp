@@ -23,8 +23,11 @@ std::error_code last_error() noexcept {
 class journal_file final : public journal_storage {
 public:
     journal_file(std::filesystem::path file, journal_file_use use)
-        : file_(std::move(file)), folder_(folder_of(file_)), unfinished_(file_) {
-        if (use == journal_file_use::create) {
+        : file_(std::move(file)),
+          folder_(folder_of(file_)),
+          unfinished_(file_),
+          is_new_(use == journal_file_use::create) {
+        if (is_new_) {
             unfinished_ += ".new";
         }
         constexpr mode_t permissions = S_IRUSR | S_IWUSR | S_IRGRP | S_IWGRP | S_IROTH | S_IWOTH;
@@ -38,9 +41,9 @@ public:
         if (!error && use != journal_file_use::read) {
             error = lock();
         }
-        if (!error && use == journal_file_use::create && is_there()) {
+        if (!error && is_new_ && is_there()) {
             error = std::make_error_code(std::errc::file_exists);
-            ::unlink(unfinished_.c_str());
+            remove_name(unfinished_);
         }
         if (error) {
             // One that another user has left, or a folder of that name.
@@ -49,7 +52,12 @@ public:
             throw_file_error(error, is_in_the_way ? unfinished_ : file_);
         }
     }
-    ~journal_file() override { close(); }
+    ~journal_file() override {
+        if (is_new_) { // and was not published
+            remove_name(unfinished_);
+        }
+        close();
+    }
 
     std::uint64_t size(std::error_code& error) noexcept override {
         struct stat status{};
@@ -91,8 +99,8 @@ public:
             return;
         }
         error = name_file(unfinished_, file_, folder_, disk_wait::until_written, former_file::is_replaced);
-        if (error && has_name(file_)) { // but the disk may not know
-            ::unlink(file_.c_str());
+        if (error) { // it may have the name, and the disk not know
+            remove_name(file_);
         }
     }
 
@@ -117,6 +125,12 @@ private:
         return ::fstat(number_, &opened) == 0 && ::stat(name.c_str(), &named) == 0 &&
                named.st_dev == opened.st_dev && named.st_ino == opened.st_ino;
     }
+    /// If it has that name. It is locked: nobody else names it.
+    void remove_name(const std::filesystem::path& name) noexcept {
+        if (has_name(name)) {
+            ::unlink(name.c_str());
+        }
+    }
     void close() noexcept {
         if (number_ >= 0) {
             ::close(number_);
@@ -126,6 +140,7 @@ private:
     std::filesystem::path file_;
     std::filesystem::path folder_;
     std::filesystem::path unfinished_;
+    bool is_new_;
     int number_ = -1;
 };
 

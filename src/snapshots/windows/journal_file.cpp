@@ -30,16 +30,15 @@ DWORD size_at_once(std::size_t size) noexcept {
 class journal_file final : public journal_storage {
 public:
     journal_file(std::filesystem::path file, journal_file_use use)
-        : file_(std::move(file)), unfinished_(file_) {
-        const bool is_new = use == journal_file_use::create;
+        : file_(std::move(file)), unfinished_(file_), is_unfinished_(use == journal_file_use::create) {
         const bool reads = use == journal_file_use::read;
-        if (is_new) {
+        if (is_unfinished_) {
             unfinished_ += L".new";
         }
         // Who does not share writing keeps other writers away.
         handle_ = CreateFileW(unfinished_.c_str(), GENERIC_READ | (reads ? 0 : GENERIC_WRITE | DELETE),
                               FILE_SHARE_READ | FILE_SHARE_DELETE | (reads ? FILE_SHARE_WRITE : 0), nullptr,
-                              is_new ? OPEN_ALWAYS : OPEN_EXISTING, FILE_ATTRIBUTE_NORMAL, nullptr);
+                              is_unfinished_ ? OPEN_ALWAYS : OPEN_EXISTING, FILE_ATTRIBUTE_NORMAL, nullptr);
         std::error_code error;
         bool is_in_the_way = false; // what another user has left, or a folder of that name
         if (handle_ == INVALID_HANDLE_VALUE) {
@@ -49,14 +48,11 @@ public:
             } else {
                 is_in_the_way = GetFileAttributesW(unfinished_.c_str()) != INVALID_FILE_ATTRIBUTES;
             }
-        } else if (is_new && std::filesystem::exists(file_, error)) {
+        } else if (is_unfinished_ && std::filesystem::exists(file_, error)) {
             error = std::make_error_code(std::errc::file_exists);
         }
         if (error) {
             close();
-            if (error == std::errc::file_exists) {
-                DeleteFileW(unfinished_.c_str());
-            }
             throw_file_error(error, is_in_the_way ? unfinished_ : file_);
         }
     }
@@ -96,19 +92,24 @@ public:
     }
     void publish(std::error_code& error) noexcept override {
         // Fails if there is a file of that name, and waits for the name.
-        error = MoveFileExW(unfinished_.c_str(), file_.c_str(), MOVEFILE_WRITE_THROUGH) ? std::error_code()
-                                                                                        : last_error();
+        is_unfinished_ = !MoveFileExW(unfinished_.c_str(), file_.c_str(), MOVEFILE_WRITE_THROUGH);
+        error = is_unfinished_ ? last_error() : std::error_code();
     }
 
 private:
     void close() noexcept {
-        if (handle_ != INVALID_HANDLE_VALUE) {
-            CloseHandle(handle_);
+        if (handle_ == INVALID_HANDLE_VALUE) {
+            return;
         }
+        if (is_unfinished_) {
+            DeleteFileW(unfinished_.c_str()); // which is when it is closed
+        }
+        CloseHandle(handle_);
     }
 
     std::filesystem::path file_;
     std::filesystem::path unfinished_;
+    bool is_unfinished_; // and goes with this object
     HANDLE handle_ = INVALID_HANDLE_VALUE;
 };
 
