@@ -168,15 +168,15 @@ enum class former_file {
     stays, ///< and the new one is an error, std::errc::file_exists
 };
 
-/// The folder of a file, as it can be opened.
+/// The folder of a file; `.` if its name says none.
 inline std::filesystem::path folder_of(const std::filesystem::path& file) {
     std::filesystem::path folder = file.parent_path();
     return folder.empty() ? std::filesystem::path(".") : folder;
 }
 
-/// Gives a file a name in a folder, and waits until the disk has that; after an error it may have the name.
-/// On Windows there is nothing to wait for: its file systems keep a log of names. Where a former file stays,
-/// the file has both names then. It needs no memory.
+/// Gives a file a name, whose folder_of() is given because that needs memory, and waits until the disk has
+/// it; after an error the file may have the name. On Windows there is nothing to wait for: its file systems
+/// keep a log of names. Where a former file stays, the file has both names then. It needs no memory.
 inline std::error_code name_file(const std::filesystem::path& from, const std::filesystem::path& to,
                                  const std::filesystem::path& folder, disk_wait wait,
                                  former_file former) noexcept {

@@ -5,7 +5,6 @@
 
 #include <filesystem>
 #include <system_error>
-#include <utility>
 #include <vector>
 
 #if !defined(_WIN32)
@@ -17,7 +16,8 @@
 
 namespace handlepool {
 
-/// The names of what is in a folder. Throws std::system_error, which names the folder, and std::bad_alloc.
+/// The names of what is in a folder, `.` and `..` among them where the system has them. Throws
+/// std::system_error, which names the folder, and std::bad_alloc.
 inline std::vector<std::filesystem::path> names_in(const std::filesystem::path& folder) {
     std::vector<std::filesystem::path> names;
     std::error_code error;
@@ -31,14 +31,16 @@ inline std::vector<std::filesystem::path> names_in(const std::filesystem::path& 
     struct closer {
         void operator()(DIR* opened) const noexcept { ::closedir(opened); }
     };
-    errno = 0;
-    if (const std::unique_ptr<DIR, closer> opened(::opendir(folder.c_str())); opened) {
-        while (const dirent* const each = ::readdir(opened.get())) {
+    const std::unique_ptr<DIR, closer> opened(::opendir(folder.c_str()));
+    for (bool is_more = opened != nullptr; is_more;) {
+        errno = 0; // which it still is behind the last one
+        const dirent* const each = ::readdir(opened.get());
+        is_more = each != nullptr;
+        if (is_more) {
             names.emplace_back(each->d_name);
-            errno = 0; // what it is when the last one was read
         }
     }
-    error = {errno, std::generic_category()};
+    error = {errno, std::generic_category()}; // of either
 #endif
     throw_file_error(error, folder);
     return names;

@@ -164,7 +164,7 @@ std::optional<saved_world> world_from(const std::filesystem::path& folder,
 /// While it lives, no other process begins a world in the folder: a journal that nobody finishes. Throws
 /// std::system_error where another process is beginning, and where there is no folder.
 std::unique_ptr<journal_storage> only_beginner_in(const std::filesystem::path& folder) {
-    static_cast<void>(names_in(folder)); // says why it can't be listed
+    static_cast<void>(names_in(folder)); // for an error that names the folder
     return detail::open_journal_file(folder / "first.journal", detail::journal_file_use::create);
 }
 
@@ -285,7 +285,7 @@ journal_writer open_last_journal(const saved_world& found, std::uint64_t world,
         }
     };
     if (is_new) {
-        do_or_remove(file, expect_last); // while it is locked, or it could be another one's by then
+        do_or_remove(file, expect_last); // while it is locked: later the name could be another's
     } else {
         expect_last();
     }
@@ -300,7 +300,7 @@ journal_writer begin_saved_world(const std::filesystem::path& folder, std::uint6
     // The journal first: who finds the snapshot can't go on with it.
     const std::filesystem::path file = journal_file_of(folder, frame);
     journal_writer journal = journal_writer::create(file, {.world = world, .frame = frame}, options);
-    do_or_remove(file, [&] { // while it is locked, or it could be another one's by then
+    do_or_remove(file, [&] { // while it is locked: later the name could be another's
         // A folder is not read in one moment: a world that goes on in it may have been missed.
         expect_alone(folder, file);
         const std::filesystem::path first = snapshot_file_of(folder, frame);

@@ -91,11 +91,11 @@ void attach_again_and_again(started_program& program, looks& seen) {
 }
 
 /// Looks at a run of the harness from this process and from others, which are killed. Returns how many were.
-std::uint64_t look_at_run(const stress_run& run, looks& seen) {
+std::uint64_t look_at_run(const stress_run& run, int seconds, looks& seen) {
     const support::scratch_directory directory;
     const std::filesystem::path output = directory.path() / "output";
     started_program stress({support::paths::stress_program, "run", run.scenario, "--placement", run.placement,
-                            "--seconds", "2", "--alive", "2000"},
+                            "--seconds", std::to_string(seconds), "--alive", "2000"},
                            output);
     std::uint64_t killed = 0;
     {
@@ -117,9 +117,9 @@ std::uint64_t look_at_run(const stress_run& run, looks& seen) {
 TEST_P(inspected_stress, goes_on_while_readers_come_and_are_killed) {
     looks seen;
     std::uint64_t killed = 0;
-    // Again where the machine is so busy that little was seen of the first.
-    for (int runs = 0; runs != 20 && (runs == 0 || seen.with_pools <= 10 || seen.with_objects == 0); ++runs) {
-        killed += look_at_run(GetParam(), seen);
+    // Longer ones where the machine is so busy that pools have ended before they were looked at.
+    for (int seconds = 2; seconds <= 64 && (seen.with_pools <= 10 || seen.with_objects == 0); seconds *= 2) {
+        killed += look_at_run(GetParam(), seconds, seen);
     }
     EXPECT_GT(seen.with_pools, 10U);
     EXPECT_GT(seen.with_objects, 0U);

@@ -7,6 +7,8 @@
 
 #include "made_snapshot.hpp"
 
+#include <handlepool/detail/journal/journal_file.hpp>
+#include <handlepool/snapshots/journal_storage.hpp>
 #include <handlepool/snapshots/journal_writer.hpp>
 #include <handlepool/snapshots/saved_world.hpp>
 #include <handlepool/snapshots/snapshot_file.hpp>
@@ -14,6 +16,7 @@
 #include <dirent.h>
 #include <dlfcn.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <tests/support/files_in.hpp>
 #include <tests/support/message_of.hpp>
@@ -24,7 +27,9 @@
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -40,6 +45,7 @@ int folder_sync_to_fail = 0;
 int look_at_snapshot_to_fail = 0;
 std::function<void()> before_a_removal; // of the next file with this name
 std::string removed_name;
+std::function<void()> before_locking; // the next file
 
 bool fails_now(int& number) {
     if (number == 0 || --number != 0) {
@@ -66,13 +72,14 @@ extern "C" dirent* readdir(DIR* folder) {
     for (;;) {
         dirent* const found = behind(&::readdir, "readdir")(folder);
         if (found == nullptr) {
-            if (listings_to_hide != 0) { // without a test of this file threads list folders
+            if (listings_to_hide != 0) { // not written to otherwise: threads of other tests list folders, too
                 --listings_to_hide;
             }
             fails_now(listing_to_fail);
             return nullptr;
         }
         if (listings_to_hide == 0) {
+            errno = EINVAL; // as it may where there is no error
             return found;
         }
     }
@@ -93,6 +100,13 @@ extern "C" int stat(const char* path, struct stat* status) noexcept {
     return behind(&::stat, "stat")(path, status);
 }
 
+extern "C" int flock(int file, int operation) noexcept {
+    if (before_locking) {
+        std::exchange(before_locking, nullptr)();
+    }
+    return behind(&::flock, "flock")(file, operation);
+}
+
 extern "C" int remove(const char* path) noexcept {
     note_removal(path);
     return behind(&::remove, "remove")(path);
@@ -109,7 +123,7 @@ namespace {
 struct saved_world_steps : testing::Test {
     void TearDown() override {
         listings_to_hide = listing_to_fail = folder_sync_to_fail = look_at_snapshot_to_fail = 0;
-        before_a_removal = nullptr;
+        before_a_removal = before_locking = nullptr;
     }
 
     std::set<std::filesystem::path> files() const { return files_in(folder); }
@@ -252,6 +266,72 @@ TEST_F(saved_world_steps, names_what_lies_where_an_unfinished_file_goes) {
     const std::filesystem::path unfinished = folder / "first.journal.new";
     std::filesystem::create_directory(unfinished);
     EXPECT_EQ(error_of_beginning(), unfinished.string() + ": Is a directory");
+    EXPECT_EQ(files(), std::set{unfinished});
+}
+
+// ---- A journal's file
+
+struct journal_file_steps : saved_world_steps {
+    std::unique_ptr<journal_storage> create() const {
+        return detail::open_journal_file(file, detail::journal_file_use::create);
+    }
+    std::string error_of_creating() const {
+        return message_of<std::system_error>([&] { journal_writer::create(file, {.world = 1, .frame = 0}); });
+    }
+    static void write_another_to(const std::filesystem::path& name) {
+        std::filesystem::remove(name);
+        std::ofstream(name) << "another's";
+    }
+
+    const std::filesystem::path file = folder / "0.journal";
+    const std::filesystem::path unfinished = folder / "0.journal.new";
+    const std::string is_busy = file.string() + ": Device or resource busy";
+};
+
+TEST_F(journal_file_steps, one_that_was_finished_stays_whatever_its_name_is) {
+    {
+        const journal_writer journal = journal_writer::create(file, {.world = 1, .frame = 0});
+        std::filesystem::rename(file, unfinished);
+    }
+    EXPECT_EQ(files(), std::set{unfinished});
+}
+
+TEST_F(journal_file_steps, an_unfinished_one_of_another_stays) {
+    {
+        const std::unique_ptr<journal_storage> made = create();
+        write_another_to(unfinished);
+    }
+    EXPECT_EQ(files(), std::set{unfinished});
+}
+
+TEST_F(journal_file_steps, a_finished_one_of_another_stays) {
+    {
+        const std::unique_ptr<journal_storage> made = create();
+        write_another_to(file);
+        std::error_code error;
+        made->publish(error);
+        EXPECT_EQ(error, std::errc::file_exists);
+    }
+    EXPECT_EQ(files(), std::set{file});
+    EXPECT_EQ(std::filesystem::file_size(file), 9U);
+}
+
+// Who has opened it is too late to lock it.
+TEST_F(journal_file_steps, one_that_goes_before_it_is_locked_is_not_used) {
+    std::unique_ptr<journal_storage> first = create();
+    before_locking = [&] { first.reset(); };
+    EXPECT_EQ(error_of_creating(), is_busy);
+    EXPECT_EQ(files(), std::set<std::filesystem::path>());
+}
+
+TEST_F(journal_file_steps, one_that_is_replaced_before_it_is_locked_is_not_used) {
+    std::unique_ptr<journal_storage> first = create();
+    std::unique_ptr<journal_storage> second;
+    before_locking = [&] {
+        first.reset();
+        second = create();
+    };
+    EXPECT_EQ(error_of_creating(), is_busy);
     EXPECT_EQ(files(), std::set{unfinished});
 }
 

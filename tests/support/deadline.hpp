@@ -5,8 +5,8 @@
 
 namespace handlepool::test {
 
-/// Ends loops that go on until something is seen, where it never comes: a minute later than that it came on
-/// any machine.
+/// Ends a loop that waits for what may never come: a minute after it began, which is far longer than it has
+/// taken on any machine.
 class deadline {
 public:
     bool has_passed() const { return std::chrono::steady_clock::now() >= end_; }

@@ -48,8 +48,8 @@ class HANDLEPOOL_EXPORT journal_writer {
 public:
     /// Makes a journal without entries. Waits for the disk. Throws std::system_error, which names the file,
     /// or the unfinished one of that name with `.new` behind it; also if there is a file of this name, or
-    /// somebody is making it. And std::bad_alloc. Then no file is left; a process that is killed may leave
-    /// the unfinished one, which the next call uses.
+    /// somebody is making it. And std::bad_alloc. Then it leaves no file of its own; only a process that is
+    /// killed, or a file system without locks, may leave the unfinished one, which the next call uses.
     static journal_writer create(const std::filesystem::path& file, const journal_origin& origin,
                                  const journal_options& options = {});
     /// The same in any storage, whose bytes are replaced; `name` is for messages.

@@ -65,8 +65,8 @@ HANDLEPOOL_EXPORT std::optional<saved_world> find_saved_world(const std::filesys
 /// Opens the last journal of a world that was found, for writing; makes it where there is none. As long as it
 /// is open, nobody else goes on with that world. Throws what journal_writer::open() and create() throw:
 /// std::system_error also if another process has gone on since the world was found. And std::invalid_argument
-/// if the journal is of another world than this number says. A journal that it has made is gone then, as long
-/// as it can be removed.
+/// if the journal is of another world than this number says. If it had made the journal, it removes that
+/// again, where the disk still can.
 HANDLEPOOL_EXPORT journal_writer open_last_journal(const saved_world& found, std::uint64_t world,
                                                    const journal_options& options = {});
 
@@ -75,9 +75,9 @@ HANDLEPOOL_EXPORT journal_writer open_last_journal(const saved_world& found, std
 /// write_snapshot_file() and journal_writer::create() throw: std::system_error also if the folder has a
 /// snapshot already, or a journal, whose snapshot is lost; if another process is beginning; or if there is no
 /// such folder, which it names then. A journal without entries that nobody has open is no hindrance, and may
-/// go or be left where this throws; all else that was there stays as it was. A process that is killed, and a
-/// disk that removes no file any more, may leave such a journal, and unfinished files (`.journal.new`,
-/// `.part`), which nobody reads.
+/// go or be left where this throws; all else that was there stays as it was. A process that is killed, a
+/// system that crashes, a disk that removes no file any more, and a file system without locks may leave such
+/// a journal, and unfinished files (`.journal.new`, `.part`), which nobody reads.
 HANDLEPOOL_EXPORT journal_writer begin_saved_world(const std::filesystem::path& folder, std::uint64_t frame,
                                                    std::span<const std::byte> snapshot, std::uint64_t world,
                                                    const journal_options& options = {});

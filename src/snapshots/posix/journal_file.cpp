@@ -26,8 +26,8 @@ public:
         : file_(std::move(file)),
           folder_(folder_of(file_)),
           unfinished_(file_),
-          is_new_(use == journal_file_use::create) {
-        if (is_new_) {
+          is_unfinished_(use == journal_file_use::create) {
+        if (is_unfinished_) {
             unfinished_ += ".new";
         }
         constexpr mode_t permissions = S_IRUSR | S_IWUSR | S_IRGRP | S_IWGRP | S_IROTH | S_IWOTH;
@@ -41,7 +41,7 @@ public:
         if (!error && use != journal_file_use::read) {
             error = lock();
         }
-        if (!error && is_new_ && is_there()) {
+        if (!error && is_unfinished_ && is_there()) {
             error = std::make_error_code(std::errc::file_exists);
             remove_name(unfinished_);
         }
@@ -53,7 +53,7 @@ public:
         }
     }
     ~journal_file() override {
-        if (is_new_) { // and was not published
+        if (is_unfinished_) {
             remove_name(unfinished_);
         }
         close();
@@ -99,7 +99,8 @@ public:
             return;
         }
         error = name_file(unfinished_, file_, folder_, disk_wait::until_written, former_file::is_replaced);
-        if (error) { // it may have the name, and the disk not know
+        is_unfinished_ = static_cast<bool>(error);
+        if (is_unfinished_) { // it may have the name, and the disk not know
             remove_name(file_);
         }
     }
@@ -140,7 +141,7 @@ private:
     std::filesystem::path file_;
     std::filesystem::path folder_;
     std::filesystem::path unfinished_;
-    bool is_new_;
+    bool is_unfinished_; // and goes with this object
     int number_ = -1;
 };
 

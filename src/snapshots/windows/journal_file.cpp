@@ -102,7 +102,9 @@ private:
             return;
         }
         if (is_unfinished_) {
-            DeleteFileW(unfinished_.c_str()); // which is when it is closed
+            // By the handle: the name may be another one's by now.
+            FILE_DISPOSITION_INFO gone{TRUE};
+            SetFileInformationByHandle(handle_, FileDispositionInfo, &gone, sizeof(gone));
         }
         CloseHandle(handle_);
     }

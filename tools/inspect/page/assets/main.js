@@ -31,6 +31,7 @@ const read_at = {}; // by view
 let objects_of; // the key of the pool whose objects are there to be seen
 let unread; // why the view can't be read anew, if it can't
 
+const is_running = () => !is_paused;
 const shown_moment = () => is_live ? known.last : Number(moment.value);
 const chosen_pool = () => state.pools.find(pool => pool.key === chosen);
 
@@ -207,17 +208,16 @@ const run = async () => {
         if (is_paused) show_connection(undefined, has_ended);
       } else {
         const answer = await ask('state', {since: look});
-        const goes_on = () => !is_paused; // else it was paused while the answer was on its way
-        if (!goes_on()) continue; // these looks are asked for again
+        if (is_paused) continue; // while the answer was on its way: these looks are asked for again
         look = answer.look;
         state = answer;
         const forgotten = known.add(answer);
         if (!is_live) moment.value = Math.max(0, Number(moment.value) - forgotten);
         if (known.looks.length) show_state();
-        if (state.has_ended || performance.now() >= next_reading) await refresh_view(goes_on);
-        if (!goes_on()) continue;
+        if (state.has_ended || performance.now() >= next_reading) await refresh_view(is_running);
+        if (is_paused) continue;
         show_reading();
-        if (!state.has_ended) await refresh_life(goes_on);
+        if (!state.has_ended) await refresh_life(is_running);
       }
     } catch (error) {
       show_connection(`handlepool-inspect does not answer: ${error.message}`);
