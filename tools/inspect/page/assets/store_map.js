@@ -84,7 +84,7 @@ export class store_map {
   async refresh(is_wanted = () => true) {
     const key = this.key_of_pool;
     const answer = await ask('map', {key, first: this.first});
-    if (key !== this.key_of_pool || !is_wanted()) return answer; // another one was chosen meanwhile
+    if (key !== this.key_of_pool || !is_wanted()) return answer; // meanwhile another one was chosen, or nothing is to change
     this.map = {...answer, cells: cells_of(answer, this.hashes),
                 knows_ages: answer.ages.some(age => age !== null),
                 oldest: answer.ages.reduce((oldest, age) => Math.max(oldest, age ?? 0), 0)};
