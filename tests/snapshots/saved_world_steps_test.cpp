@@ -16,6 +16,7 @@
 #include <dirent.h>
 #include <dlfcn.h>
 #include <gtest/gtest.h>
+#include <support/files/read_file.hpp>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <tests/support/files_in.hpp>
@@ -269,6 +270,19 @@ TEST_F(saved_world_steps, names_what_lies_where_an_unfinished_file_goes) {
     EXPECT_EQ(files(), std::set{unfinished});
 }
 
+TEST_F(saved_world_steps, writes_to_nothing_behind_a_link_where_an_unfinished_file_goes) {
+    const std::filesystem::path unfinished = folder / "first.journal.new";
+    const std::filesystem::path behind_it = folder / "behind it";
+    std::filesystem::create_symlink(behind_it.filename(), unfinished);
+    const std::string error = unfinished.string() + ": Too many levels of symbolic links";
+    EXPECT_EQ(error_of_beginning(), error);
+    EXPECT_EQ(files(), std::set{unfinished});
+    std::ofstream(behind_it) << "kept";
+    EXPECT_EQ(error_of_beginning(), error);
+    EXPECT_EQ(files(), (std::set{unfinished, behind_it}));
+    EXPECT_EQ(support::read_file(behind_it), "kept");
+}
+
 // ---- A journal's file
 
 struct journal_file_steps : saved_world_steps {
@@ -302,6 +316,19 @@ TEST_F(journal_file_steps, an_unfinished_one_of_another_stays) {
         write_another_to(unfinished);
     }
     EXPECT_EQ(files(), std::set{unfinished});
+}
+
+TEST_F(journal_file_steps, what_is_not_its_own_file_is_not_published) {
+    const std::unique_ptr<journal_storage> made = create();
+    std::error_code error;
+    write_another_to(unfinished);
+    made->publish(error);
+    EXPECT_EQ(error, std::errc::no_such_file_or_directory);
+    EXPECT_EQ(files(), std::set{unfinished});
+    std::filesystem::remove(unfinished);
+    made->publish(error);
+    EXPECT_EQ(error, std::errc::no_such_file_or_directory);
+    EXPECT_EQ(files(), std::set<std::filesystem::path>());
 }
 
 TEST_F(journal_file_steps, a_finished_one_of_another_stays) {

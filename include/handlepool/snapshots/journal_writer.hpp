@@ -43,13 +43,15 @@ struct journal_options {
 ///
 /// Any thread may use it, such as one that does nothing else; one at a time. It needs no memory once an entry
 /// as large was written. While it exists no other writer can open the file, in this process or another;
-/// readers can. It ends without waiting for the disk.
+/// readers can. On POSIX a child process that is forked meanwhile holds the file, too, until it ends or
+/// starts another program. A journal ends without waiting for the disk.
 class HANDLEPOOL_EXPORT journal_writer {
 public:
     /// Makes a journal without entries. Waits for the disk. Throws std::system_error, which names the file,
     /// or the unfinished one of that name with `.new` behind it; also if there is a file of this name, or
-    /// somebody is making it. And std::bad_alloc. Then it leaves no file of its own; only a process that is
-    /// killed, or a file system without locks, may leave the unfinished one, which the next call uses.
+    /// somebody is making it. And std::bad_alloc. Then it leaves no file of its own. A process that is killed
+    /// may leave the unfinished one, which the next call uses; a system that crashes, a disk that removes no
+    /// file any more and a file system without locks may leave that one or the finished one.
     static journal_writer create(const std::filesystem::path& file, const journal_origin& origin,
                                  const journal_options& options = {});
     /// The same in any storage, whose bytes are replaced; `name` is for messages.

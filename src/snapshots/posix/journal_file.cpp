@@ -33,7 +33,7 @@ public:
         constexpr mode_t permissions = S_IRUSR | S_IWUSR | S_IRGRP | S_IWGRP | S_IROTH | S_IWOTH;
         const int flags = use == journal_file_use::read     ? O_RDONLY
                           : use == journal_file_use::append ? O_RDWR
-                                                            : O_RDWR | O_CREAT;
+                                                            : O_RDWR | O_CREAT | O_NOFOLLOW;
         do {
             number_ = ::open(unfinished_.c_str(), flags | O_CLOEXEC, permissions);
         } while (number_ < 0 && errno == EINTR);
@@ -46,7 +46,7 @@ public:
             remove_name(unfinished_);
         }
         if (error) {
-            // One that another user has left, or a folder of that name.
+            // One that another user has left, or a folder or a link of that name.
             const bool is_in_the_way = number_ < 0 && exists(unfinished_);
             close();
             throw_file_error(error, is_in_the_way ? unfinished_ : file_);
@@ -94,6 +94,10 @@ public:
         error = result == 0 ? std::error_code() : last_error();
     }
     void publish(std::error_code& error) noexcept override {
+        if (!has_name(unfinished_)) { // it was removed, and that name may be another one's
+            error = std::make_error_code(std::errc::no_such_file_or_directory);
+            return;
+        }
         if (is_there()) {
             error = std::make_error_code(std::errc::file_exists);
             return;

@@ -91,12 +91,32 @@ public:
         error = FlushFileBuffers(handle_) ? std::error_code() : last_error();
     }
     void publish(std::error_code& error) noexcept override {
+        if (!has_name(unfinished_)) { // it was removed, and that name may be another one's
+            error = std::make_error_code(std::errc::no_such_file_or_directory);
+            return;
+        }
         // Fails if there is a file of that name, and waits for the name.
         is_unfinished_ = !MoveFileExW(unfinished_.c_str(), file_.c_str(), MOVEFILE_WRITE_THROUGH);
         error = is_unfinished_ ? last_error() : std::error_code();
     }
 
 private:
+    bool has_name(const std::filesystem::path& name) const noexcept {
+        const HANDLE named =
+            CreateFileW(name.c_str(), 0, FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, nullptr,
+                        OPEN_EXISTING, FILE_ATTRIBUTE_NORMAL, nullptr);
+        if (named == INVALID_HANDLE_VALUE) {
+            return false;
+        }
+        BY_HANDLE_FILE_INFORMATION ours{};
+        BY_HANDLE_FILE_INFORMATION other{};
+        const bool is_same =
+            GetFileInformationByHandle(handle_, &ours) && GetFileInformationByHandle(named, &other) &&
+            ours.dwVolumeSerialNumber == other.dwVolumeSerialNumber &&
+            ours.nFileIndexHigh == other.nFileIndexHigh && ours.nFileIndexLow == other.nFileIndexLow;
+        CloseHandle(named);
+        return is_same;
+    }
     void close() noexcept {
         if (handle_ == INVALID_HANDLE_VALUE) {
             return;
