@@ -180,7 +180,7 @@ std::vector<std::filesystem::path> world_files_in(const std::filesystem::path& f
             files.push_back(file);
         }
     });
-    std::ranges::partition(files, is_snapshot);
+    std::partition(files.begin(), files.end(), is_snapshot); // clang 14 has no std::ranges::partition
     return files;
 }
 
@@ -325,7 +325,7 @@ std::size_t remove_saved_before(const std::filesystem::path& folder, std::uint64
         }
     });
     // The snapshots first: while one is there, so are its journals. See find_saved_world().
-    std::ranges::partition(before, is_snapshot);
+    std::partition(before.begin(), before.end(), is_snapshot);
     std::size_t removed = 0;
     for (const std::filesystem::path& each : before) {
         error = beside_other_users([&] {
