@@ -60,11 +60,13 @@ int main() {
     ships pool({.name = "ships", .capacity = 1, .record_lives = 2});
     const auto handle = pool.emplace(std::size_t{1});
     std::latch asking(1);
+    std::latch forked(1);
     const std::jthread asks([&] { // for a name that takes long to find
         detail::names_mutex.lock();
         asking.count_down();
         std::this_thread::sleep_for(std::chrono::milliseconds(500));
         detail::names_mutex.unlock();
+        forked.wait(); // of one that has ended, ThreadSanitizer says in the child that nobody joins it
     });
     asking.wait();
     const pid_t child = fork();
@@ -72,6 +74,7 @@ int main() {
         alarm(20); // it would wait for ever for a thread that it has not
         _exit(pool.describe(handle).starts_with("ships #") ? 0 : 1);
     }
+    forked.count_down();
     int status = -1;
     if (waitpid(child, &status, 0) != child || status != 0) {
         std::fputs("FAILED: a child of fork asks for names\n", stderr);
