@@ -125,7 +125,7 @@ for i in "${!names[@]}"; do
     [[ ${compilers[i]} != *"$own_fmt"* ]] || fmt=
     for file in "$work/$i/program" "$work/$i/without_exceptions"; do
         if [ -e "$file.o" ]; then
-            task "${compilers[i]} -pthread $file.o ${objects[*]} $fmt -o $file && $file" "${names[i]}: $(basename "$file")"
+            task "${compilers[i]} -pthread $file.o ${objects[*]} $fmt -o $file && TMPDIR=$work/$i $file" "${names[i]}: $(basename "$file")"
         fi
     done
 done

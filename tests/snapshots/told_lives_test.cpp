@@ -753,6 +753,7 @@ TYPED_TEST(told_lives_of, threads_that_go_on_during_compactions_are_told) {
         return detail::name_of_handle(handle.index(), handle.generation()) + ": " + std::string(end);
     };
     std::atomic<bool> stop = false;
+    std::atomic<bool> has_life_ended = false;
     std::vector<std::vector<std::string>> expected(2);
     std::vector<std::thread> threads;
     for (std::vector<std::string>& mine : expected) {
@@ -768,6 +769,7 @@ TYPED_TEST(told_lives_of, threads_that_go_on_during_compactions_are_told) {
                 ships.erase(third);
                 mine.insert(mine.end(),
                             {line(first, "revoked"), line(second, "revoked"), line(third, "erased")});
+                has_life_ended = true;
             }
         });
     }
@@ -783,7 +785,7 @@ TYPED_TEST(told_lives_of, threads_that_go_on_during_compactions_are_told) {
             }
         }
     };
-    for (int frame = 0; frame != 30; ++frame) {
+    for (int frame = 0; frame < 30 || !has_life_ended; ++frame) {
         ships.compact();
         std::this_thread::yield();
     }
