@@ -25,6 +25,7 @@
 #include <fcntl.h>
 #include <io.h>
 #include <process.h>
+#include <sys/stat.h>
 #else
 #include <fcntl.h>
 #include <unistd.h>
@@ -54,25 +55,57 @@ inline void throw_file_error(std::error_code error, const std::filesystem::path&
     }
 }
 
-/// A name beside a file, which no other thread or process uses; the file of that name ends with this object.
+/// A new and empty file beside another, which ends with this object. No other thread or process has it, not
+/// even one that makes the same names, as the processes of two containers do, each of which has number 1.
 class unfinished_file {
 public:
+    /// Errors are those of error().
     explicit unfinished_file(const std::filesystem::path& beside) {
         static std::atomic<unsigned> count = 0;
-        name_ =
-            beside.string() + '.' + std::to_string(process_id()) + '-' + std::to_string(++count) + ".part";
+        do {
+            name_ = beside.string() + '.' + std::to_string(process_id()) + '-' + std::to_string(++count) +
+                    ".part";
+            create();
+        } while (error_ == EEXIST);
     }
     ~unfinished_file() {
-        std::error_code ignored;
-        std::filesystem::remove(name_, ignored);
+        if (is_here_) {
+            std::error_code ignored;
+            std::filesystem::remove(name_, ignored);
+        }
     }
     unfinished_file(const unfinished_file&) = delete;
     unfinished_file& operator=(const unfinished_file&) = delete;
 
+    std::error_code error() const noexcept { return {error_, std::generic_category()}; }
     const std::filesystem::path& name() const noexcept { return name_; }
 
+    /// Leaves the file to its new name: the old one may be somebody else's from now on.
+    void release() noexcept { is_here_ = false; }
+
 private:
+    void create() noexcept {
+        errno = 0;
+#if defined(_WIN32)
+        const int number =
+            _wopen(name_.c_str(), _O_WRONLY | _O_CREAT | _O_EXCL | _O_BINARY, _S_IREAD | _S_IWRITE);
+#else
+        const int number = open(name_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+#endif
+        error_ = number < 0 ? errno : 0;
+        is_here_ = number >= 0;
+        if (is_here_) {
+#if defined(_WIN32)
+            _close(number);
+#else
+            close(number);
+#endif
+        }
+    }
+
     std::filesystem::path name_;
+    int error_ = 0;
+    bool is_here_ = false;
 };
 
 /// Whether Windows has refused something because others use the file.
@@ -225,8 +258,8 @@ std::error_code write_file(const std::filesystem::path& file, Write write, disk_
         return write_in_place(file, write);
     }
     const std::filesystem::path target = behind_links(file);
-    const unfinished_file unfinished(target);
-    if ((error = write_in_place(unfinished.name(), write))) {
+    unfinished_file unfinished(target);
+    if ((error = unfinished.error()) || (error = write_in_place(unfinished.name(), write))) {
         return error;
     }
     if (wait == disk_wait::until_written) {
@@ -241,7 +274,11 @@ std::error_code write_file(const std::filesystem::path& file, Write write, disk_
             return error;
         }
     }
-    return name_file(unfinished.name(), target, folder_of(target), wait, former);
+    error = name_file(unfinished.name(), target, folder_of(target), wait, former);
+    if (!error && former == former_file::is_replaced) {
+        unfinished.release();
+    }
+    return error;
 }
 
 /// Calls `take(part)` for one part of a file after the other.
