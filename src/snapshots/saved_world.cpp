@@ -180,7 +180,7 @@ std::vector<std::filesystem::path> world_files_in(const std::filesystem::path& f
             files.push_back(file);
         }
     });
-    std::partition(files.begin(), files.end(), is_snapshot); // clang 14 has no std::ranges::partition
+    std::partition(files.begin(), files.end(), is_snapshot); // clang 14 can't compile the one for ranges
     return files;
 }
 

@@ -44,9 +44,12 @@ int listings_to_hide = 0; // in so many that come next, no file is there
 int listing_to_fail = 0;
 int folder_sync_to_fail = 0;
 int look_at_snapshot_to_fail = 0;
+int look_at_journal_to_fail = 0;        // one that does not follow links
+int lockings_to_interrupt = 0;          // so many that come next
 std::function<void()> before_a_removal; // of the next file with this name
 std::string removed_name;
-std::function<void()> before_locking; // the next file
+std::function<void()> before_locking;  // the next file
+std::function<void()> before_renaming; // the next file
 
 bool fails_now(int& number) {
     if (number == 0 || --number != 0) {
@@ -101,9 +104,28 @@ extern "C" int stat(const char* path, struct stat* status) noexcept {
     return behind(&::stat, "stat")(path, status);
 }
 
+extern "C" int lstat(const char* path, struct stat* status) noexcept {
+    if (std::filesystem::path(path).extension() == ".journal" && fails_now(look_at_journal_to_fail)) {
+        return -1;
+    }
+    return behind(&::lstat, "lstat")(path, status);
+}
+
+extern "C" int rename(const char* from, const char* to) noexcept {
+    if (before_renaming) {
+        std::exchange(before_renaming, nullptr)();
+    }
+    return behind(&::rename, "rename")(from, to);
+}
+
 extern "C" int flock(int file, int operation) noexcept {
     if (before_locking) {
         std::exchange(before_locking, nullptr)();
+    }
+    if (lockings_to_interrupt != 0) {
+        --lockings_to_interrupt;
+        errno = EINTR;
+        return -1;
     }
     return behind(&::flock, "flock")(file, operation);
 }
@@ -123,8 +145,9 @@ namespace {
 
 struct saved_world_steps : testing::Test {
     void TearDown() override {
-        listings_to_hide = listing_to_fail = folder_sync_to_fail = look_at_snapshot_to_fail = 0;
-        before_a_removal = before_locking = nullptr;
+        listings_to_hide = listing_to_fail = folder_sync_to_fail = 0;
+        look_at_snapshot_to_fail = look_at_journal_to_fail = lockings_to_interrupt = 0;
+        before_a_removal = before_locking = before_renaming = nullptr;
     }
 
     std::set<std::filesystem::path> files() const { return files_in(folder); }
@@ -283,6 +306,13 @@ TEST_F(saved_world_steps, writes_to_nothing_behind_a_link_where_an_unfinished_fi
     EXPECT_EQ(support::read_file(behind_it), "kept");
 }
 
+TEST_F(saved_world_steps, writes_to_no_pipe_where_an_unfinished_file_goes) {
+    const std::filesystem::path unfinished = folder / "first.journal.new";
+    ASSERT_EQ(::mkfifo(unfinished.c_str(), 0600), 0);
+    EXPECT_EQ(error_of_beginning(), unfinished.string() + ": File exists");
+    EXPECT_EQ(files(), std::set{unfinished});
+}
+
 // ---- A journal's file
 
 struct journal_file_steps : saved_world_steps {
@@ -329,6 +359,58 @@ TEST_F(journal_file_steps, what_is_not_its_own_file_is_not_published) {
     made->publish(error);
     EXPECT_EQ(error, std::errc::no_such_file_or_directory);
     EXPECT_EQ(files(), std::set<std::filesystem::path>());
+}
+
+// Though it comes after the look, and is named in its place.
+TEST_F(journal_file_steps, that_of_another_is_not_taken_for_its_own) {
+    const std::unique_ptr<journal_storage> made = create();
+    before_renaming = [&] { write_another_to(unfinished); };
+    std::error_code error;
+    made->publish(error);
+    EXPECT_EQ(error, std::errc::no_such_file_or_directory);
+    EXPECT_EQ(files(), std::set{file});
+    EXPECT_EQ(support::read_file(file), "another's");
+}
+
+TEST_F(journal_file_steps, a_link_to_it_is_not_published) {
+    const std::unique_ptr<journal_storage> made = create();
+    const std::filesystem::path moved = folder / "moved";
+    std::filesystem::rename(unfinished, moved);
+    std::filesystem::create_symlink(moved.filename(), unfinished);
+    std::error_code error;
+    made->publish(error);
+    EXPECT_EQ(error, std::errc::no_such_file_or_directory);
+    EXPECT_EQ(files(), (std::set{moved, unfinished}));
+}
+
+TEST_F(journal_file_steps, one_that_has_another_name_as_well_is_not_written_to) {
+    const std::filesystem::path kept = folder / "kept";
+    std::ofstream(kept) << "kept";
+    std::filesystem::create_hard_link(kept, unfinished);
+    EXPECT_EQ(message_of<std::system_error>([&] { create(); }), unfinished.string() + ": File exists");
+    EXPECT_EQ(files(), (std::set{kept, unfinished}));
+    EXPECT_EQ(support::read_file(kept), "kept");
+}
+
+TEST_F(journal_file_steps, no_file_is_replaced_where_the_system_does_not_say_whether_there_is_one) {
+    write_another_to(file);
+    look_at_journal_to_fail = 1;
+    EXPECT_EQ(message_of<std::system_error>([&] { create(); }), file.string() + ": Input/output error");
+    EXPECT_EQ(files(), std::set{file});
+    std::filesystem::remove(file);
+    const std::unique_ptr<journal_storage> made = create();
+    write_another_to(file);
+    look_at_journal_to_fail = 1;
+    std::error_code error;
+    made->publish(error);
+    EXPECT_EQ(error, std::errc::io_error);
+    EXPECT_EQ(support::read_file(file), "another's");
+}
+
+TEST_F(journal_file_steps, a_signal_while_it_is_locked_is_no_error) {
+    lockings_to_interrupt = 2;
+    create();
+    EXPECT_EQ(lockings_to_interrupt, 0);
 }
 
 TEST_F(journal_file_steps, a_finished_one_of_another_stays) {

@@ -26,8 +26,9 @@ public:
         : file_(std::move(file)),
           folder_(folder_of(file_)),
           unfinished_(file_),
-          is_unfinished_(use == journal_file_use::create) {
-        if (is_unfinished_) {
+          is_created_(use == journal_file_use::create),
+          is_unfinished_(is_created_) {
+        if (is_created_) {
             unfinished_ += ".new";
         }
         constexpr mode_t permissions = S_IRUSR | S_IWUSR | S_IRGRP | S_IWGRP | S_IROTH | S_IWOTH;
@@ -38,16 +39,22 @@ public:
             number_ = ::open(unfinished_.c_str(), flags | O_CLOEXEC, permissions);
         } while (number_ < 0 && errno == EINTR);
         std::error_code error = number_ < 0 ? last_error() : std::error_code();
+        // What another user has left, or a folder or a link of that name.
+        bool is_in_the_way = error && error_unless_free(unfinished_) == std::errc::file_exists;
+        if (!error && is_created_) {
+            error = error_unless_plain();
+            is_in_the_way = static_cast<bool>(error);
+        }
         if (!error && use != journal_file_use::read) {
             error = lock();
         }
-        if (!error && is_unfinished_ && is_there()) {
-            error = std::make_error_code(std::errc::file_exists);
-            remove_name(unfinished_);
+        if (!error && is_created_) {
+            error = error_unless_free(file_);
+            if (error) {
+                remove_name(unfinished_);
+            }
         }
         if (error) {
-            // One that another user has left, or a folder or a link of that name.
-            const bool is_in_the_way = number_ < 0 && exists(unfinished_);
             close();
             throw_file_error(error, is_in_the_way ? unfinished_ : file_);
         }
@@ -94,15 +101,17 @@ public:
         error = result == 0 ? std::error_code() : last_error();
     }
     void publish(std::error_code& error) noexcept override {
-        if (!has_name(unfinished_)) { // it was removed, and that name may be another one's
-            error = std::make_error_code(std::errc::no_such_file_or_directory);
-            return;
+        error = error_unless_own(unfinished_); // it was removed, and that name may be another one's
+        if (!error) {
+            error = error_unless_free(file_);
         }
-        if (is_there()) {
-            error = std::make_error_code(std::errc::file_exists);
+        if (error) {
             return;
         }
         error = name_file(unfinished_, file_, folder_, disk_wait::until_written, former_file::is_replaced);
+        if (!error) { // it was named by its former name, which another file may have had by then
+            error = error_unless_own(file_);
+        }
         is_unfinished_ = static_cast<bool>(error);
         if (is_unfinished_) { // it may have the name, and the disk not know
             remove_name(file_);
@@ -110,29 +119,48 @@ public:
     }
 
 private:
-    static bool exists(const std::filesystem::path& file) noexcept {
-        std::error_code ignored;
-        return std::filesystem::exists(std::filesystem::symlink_status(file, ignored));
-    }
-    bool is_there() const noexcept { return exists(file_); }
-    /// Keeps others away. The file could have been renamed or removed before it was locked.
-    std::error_code lock() noexcept {
-        if (::flock(number_, LOCK_EX | LOCK_NB) != 0) {
-            return errno == EWOULDBLOCK ? std::make_error_code(std::errc::device_or_resource_busy)
-                                        : last_error();
+    static std::error_code error_unless_free(const std::filesystem::path& name) noexcept {
+        struct stat named{};
+        if (::lstat(name.c_str(), &named) == 0) {
+            return std::make_error_code(std::errc::file_exists);
         }
-        return has_name(unfinished_) ? std::error_code()
-                                     : std::make_error_code(std::errc::device_or_resource_busy);
+        return errno == ENOENT ? std::error_code() : last_error();
     }
-    bool has_name(const std::filesystem::path& name) const noexcept {
+    /// The error is std::errc::no_such_file_or_directory if the name is nobody's or another file's.
+    std::error_code error_unless_own(const std::filesystem::path& name) const noexcept {
         struct stat opened{};
         struct stat named{};
-        return ::fstat(number_, &opened) == 0 && ::stat(name.c_str(), &named) == 0 &&
-               named.st_dev == opened.st_dev && named.st_ino == opened.st_ino;
+        const auto look = is_created_ ? &::lstat : &::stat;
+        if (::fstat(number_, &opened) != 0 || look(name.c_str(), &named) != 0) {
+            return last_error();
+        }
+        return named.st_dev == opened.st_dev && named.st_ino == opened.st_ino
+                   ? std::error_code()
+                   : std::make_error_code(std::errc::no_such_file_or_directory);
+    }
+    /// A file that has another name as well would lose its bytes under that one.
+    std::error_code error_unless_plain() const noexcept {
+        struct stat opened{};
+        if (::fstat(number_, &opened) != 0) {
+            return last_error();
+        }
+        return S_ISREG(opened.st_mode) && opened.st_nlink <= 1 ? std::error_code()
+                                                               : std::make_error_code(std::errc::file_exists);
+    }
+    /// Keeps others away. The file could have been renamed or removed before it was locked.
+    std::error_code lock() noexcept {
+        int result = 0;
+        do {
+            result = ::flock(number_, LOCK_EX | LOCK_NB);
+        } while (result != 0 && errno == EINTR);
+        const std::error_code error = result == 0 ? error_unless_own(unfinished_) : last_error();
+        const bool is_anothers =
+            error == std::errc::operation_would_block || error == std::errc::no_such_file_or_directory;
+        return is_anothers ? std::make_error_code(std::errc::device_or_resource_busy) : error;
     }
     /// If it has that name. It is locked: nobody else names it.
     void remove_name(const std::filesystem::path& name) noexcept {
-        if (has_name(name)) {
+        if (!error_unless_own(name)) {
             ::unlink(name.c_str());
         }
     }
@@ -145,6 +173,7 @@ private:
     std::filesystem::path file_;
     std::filesystem::path folder_;
     std::filesystem::path unfinished_;
+    bool is_created_;    // in which no link is followed
     bool is_unfinished_; // and goes with this object
     int number_ = -1;
 };

@@ -32,15 +32,17 @@ public:
     journal_file(std::filesystem::path file, journal_file_use use)
         : file_(std::move(file)), unfinished_(file_), is_unfinished_(use == journal_file_use::create) {
         const bool reads = use == journal_file_use::read;
-        if (is_unfinished_) {
+        const bool creates = use == journal_file_use::create;
+        if (creates) {
             unfinished_ += L".new";
         }
         // Who does not share writing keeps other writers away.
         handle_ = CreateFileW(unfinished_.c_str(), GENERIC_READ | (reads ? 0 : GENERIC_WRITE | DELETE),
                               FILE_SHARE_READ | FILE_SHARE_DELETE | (reads ? FILE_SHARE_WRITE : 0), nullptr,
-                              is_unfinished_ ? OPEN_ALWAYS : OPEN_EXISTING, FILE_ATTRIBUTE_NORMAL, nullptr);
+                              creates ? OPEN_ALWAYS : OPEN_EXISTING,
+                              FILE_ATTRIBUTE_NORMAL | (creates ? FILE_FLAG_OPEN_REPARSE_POINT : 0), nullptr);
         std::error_code error;
-        bool is_in_the_way = false; // what another user has left, or a folder of that name
+        bool is_in_the_way = false; // what another user has left, or a folder or a link of that name
         if (handle_ == INVALID_HANDLE_VALUE) {
             error = last_error();
             if (error.value() == ERROR_SHARING_VIOLATION) {
@@ -48,10 +50,13 @@ public:
             } else {
                 is_in_the_way = GetFileAttributesW(unfinished_.c_str()) != INVALID_FILE_ATTRIBUTES;
             }
-        } else if (is_unfinished_ && std::filesystem::exists(file_, error)) {
+        } else if (creates && (error = error_unless_plain())) {
+            is_in_the_way = true;
+        } else if (creates && std::filesystem::exists(file_, error)) {
             error = std::make_error_code(std::errc::file_exists);
         }
         if (error) {
+            is_unfinished_ = is_unfinished_ && !is_in_the_way; // for what is another's stays
             close();
             throw_file_error(error, is_in_the_way ? unfinished_ : file_);
         }
@@ -91,31 +96,46 @@ public:
         error = FlushFileBuffers(handle_) ? std::error_code() : last_error();
     }
     void publish(std::error_code& error) noexcept override {
-        if (!has_name(unfinished_)) { // it was removed, and that name may be another one's
-            error = std::make_error_code(std::errc::no_such_file_or_directory);
-            return;
-        }
+        error = error_unless_own(unfinished_); // it was removed, and that name may be another one's
         // Fails if there is a file of that name, and waits for the name.
-        is_unfinished_ = !MoveFileExW(unfinished_.c_str(), file_.c_str(), MOVEFILE_WRITE_THROUGH);
-        error = is_unfinished_ ? last_error() : std::error_code();
+        if (!error && !MoveFileExW(unfinished_.c_str(), file_.c_str(), MOVEFILE_WRITE_THROUGH)) {
+            error = last_error();
+        }
+        if (!error) { // it was named by its former name, which another file may have had by then
+            error = error_unless_own(file_);
+        }
+        is_unfinished_ = static_cast<bool>(error);
     }
 
 private:
-    bool has_name(const std::filesystem::path& name) const noexcept {
+    /// The error is std::errc::no_such_file_or_directory if the name is nobody's or another file's.
+    std::error_code error_unless_own(const std::filesystem::path& name) const noexcept {
         const HANDLE named =
             CreateFileW(name.c_str(), 0, FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, nullptr,
-                        OPEN_EXISTING, FILE_ATTRIBUTE_NORMAL, nullptr);
+                        OPEN_EXISTING, FILE_FLAG_OPEN_REPARSE_POINT, nullptr);
         if (named == INVALID_HANDLE_VALUE) {
-            return false;
+            return last_error();
         }
         BY_HANDLE_FILE_INFORMATION ours{};
         BY_HANDLE_FILE_INFORMATION other{};
-        const bool is_same =
-            GetFileInformationByHandle(handle_, &ours) && GetFileInformationByHandle(named, &other) &&
-            ours.dwVolumeSerialNumber == other.dwVolumeSerialNumber &&
-            ours.nFileIndexHigh == other.nFileIndexHigh && ours.nFileIndexLow == other.nFileIndexLow;
+        const bool are_seen =
+            GetFileInformationByHandle(handle_, &ours) && GetFileInformationByHandle(named, &other);
+        const std::error_code error = are_seen ? std::error_code() : last_error();
         CloseHandle(named);
-        return is_same;
+        const bool is_own = ours.dwVolumeSerialNumber == other.dwVolumeSerialNumber &&
+                            ours.nFileIndexHigh == other.nFileIndexHigh &&
+                            ours.nFileIndexLow == other.nFileIndexLow;
+        return error || is_own ? error : std::make_error_code(std::errc::no_such_file_or_directory);
+    }
+    /// A file that has another name as well would lose its bytes under that one.
+    std::error_code error_unless_plain() const noexcept {
+        BY_HANDLE_FILE_INFORMATION opened{};
+        if (!GetFileInformationByHandle(handle_, &opened)) {
+            return last_error();
+        }
+        const bool is_link = (opened.dwFileAttributes & FILE_ATTRIBUTE_REPARSE_POINT) != 0;
+        return is_link || opened.nNumberOfLinks > 1 ? std::make_error_code(std::errc::file_exists)
+                                                    : std::error_code();
     }
     void close() noexcept {
         if (handle_ == INVALID_HANDLE_VALUE) {
