@@ -17,7 +17,7 @@ if(foreign)
     message(FATAL_ERROR "${library} exports what is not in namespace handlepool:${foreign}")
 endif()
 
-# What is marked HANDLEPOOL_EXPORT, and compiled into this library only, is not hidden in its object file.
+# What is marked HANDLEPOOL_EXPORT is not hidden in its object file; neither are templates of others.
 execute_process(COMMAND ${objdump} --syms --demangle ${objects}
                 OUTPUT_VARIABLE symbols COMMAND_ERROR_IS_FATAL ANY)
 string(REGEX MATCHALL "[^\n]+" symbols "${symbols}")
@@ -25,11 +25,13 @@ set(marked 0)
 set(missing)
 foreach(symbol IN LISTS symbols)
     # Address, flags and section, then size, visibility if it is another than the default one, and name.
-    if(symbol MATCHES "^[0-9a-f]+ g[^\t]*\t[0-9a-f]+ +([^. ].*)$")
-        set(name "${CMAKE_MATCH_1}")
-        math(EXPR marked "${marked} + 1")
-        if(NOT name IN_LIST exported)
-            string(APPEND missing "\n  ${name}")
+    if(symbol MATCHES "^[0-9a-f]+ (g|u| w)[^*\t]*\t[0-9a-f]+ +([^. ].*)$")
+        set(name "${CMAKE_MATCH_2}")
+        if(name MATCHES "^[^<(]*handlepool::")
+            math(EXPR marked "${marked} + 1")
+            if(NOT name IN_LIST exported)
+                string(APPEND missing "\n  ${name}")
+            endif()
         endif()
     endif()
 endforeach()
