@@ -6,7 +6,9 @@
 #include <windows.h>
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
+#include <vector>
 
 namespace handlepool::detail {
 
@@ -35,6 +37,7 @@ public:
         const bool creates = use == journal_file_use::create;
         if (creates) {
             unfinished_ += L".new";
+            renaming_ = renaming_to(std::filesystem::absolute(file_));
         }
         // Who does not share writing keeps other writers away.
         handle_ = CreateFileW(unfinished_.c_str(), GENERIC_READ | (reads ? 0 : GENERIC_WRITE | DELETE),
@@ -96,36 +99,27 @@ public:
         error = FlushFileBuffers(handle_) ? std::error_code() : last_error();
     }
     void publish(std::error_code& error) noexcept override {
-        error = error_unless_own(unfinished_); // it was removed, and that name may be another one's
-        // Fails if there is a file of that name, and waits for the name.
-        if (!error && !MoveFileExW(unfinished_.c_str(), file_.c_str(), MOVEFILE_WRITE_THROUGH)) {
-            error = last_error();
-        }
-        if (!error) { // it was named by its former name, which another file may have had by then
-            error = error_unless_own(file_);
+        // By the handle: the former name may be another one's by now. Fails if there is a file of the new
+        // one.
+        error = SetFileInformationByHandle(handle_, FileRenameInfo, renaming_.data(),
+                                           static_cast<DWORD>(renaming_.size()))
+                    ? std::error_code()
+                    : last_error();
+        if (!error) {
+            sync(error);
         }
         is_unfinished_ = static_cast<bool>(error);
     }
 
 private:
-    /// The error is std::errc::no_such_file_or_directory if the name is nobody's or another file's.
-    std::error_code error_unless_own(const std::filesystem::path& name) const noexcept {
-        const HANDLE named =
-            CreateFileW(name.c_str(), 0, FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, nullptr,
-                        OPEN_EXISTING, FILE_FLAG_OPEN_REPARSE_POINT, nullptr);
-        if (named == INVALID_HANDLE_VALUE) {
-            return last_error();
-        }
-        BY_HANDLE_FILE_INFORMATION ours{};
-        BY_HANDLE_FILE_INFORMATION other{};
-        const bool are_seen =
-            GetFileInformationByHandle(handle_, &ours) && GetFileInformationByHandle(named, &other);
-        const std::error_code error = are_seen ? std::error_code() : last_error();
-        CloseHandle(named);
-        const bool is_own = ours.dwVolumeSerialNumber == other.dwVolumeSerialNumber &&
-                            ours.nFileIndexHigh == other.nFileIndexHigh &&
-                            ours.nFileIndexLow == other.nFileIndexLow;
-        return error || is_own ? error : std::make_error_code(std::errc::no_such_file_or_directory);
+    /// What the system is told by, made beforehand because publish() has no memory.
+    static std::vector<std::byte> renaming_to(const std::filesystem::path& file) {
+        const std::size_t size = file.native().size() * sizeof(wchar_t);
+        std::vector<std::byte> renaming(sizeof(FILE_RENAME_INFO) + size);
+        auto& info = *reinterpret_cast<FILE_RENAME_INFO*>(renaming.data());
+        info.FileNameLength = static_cast<DWORD>(size);
+        std::memcpy(info.FileName, file.c_str(), size);
+        return renaming;
     }
     /// A file that has another name as well would lose its bytes under that one.
     std::error_code error_unless_plain() const noexcept {
@@ -151,7 +145,8 @@ private:
 
     std::filesystem::path file_;
     std::filesystem::path unfinished_;
-    bool is_unfinished_; // and goes with this object
+    std::vector<std::byte> renaming_; // to the file's name
+    bool is_unfinished_;              // and goes with this object
     HANDLE handle_ = INVALID_HANDLE_VALUE;
 };
 
