@@ -7,7 +7,6 @@
 #include <handlepool/detail/text/text.hpp>
 
 #include <array>
-#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
@@ -16,6 +15,7 @@
 #include <ios>
 #include <memory>
 #include <optional>
+#include <random>
 #include <span>
 #include <string>
 #include <system_error>
@@ -24,8 +24,6 @@
 #if defined(_WIN32)
 #include <fcntl.h>
 #include <io.h>
-#include <process.h>
-#include <sys/stat.h>
 #else
 #include <fcntl.h>
 #include <unistd.h>
@@ -33,15 +31,6 @@
 
 // Whole files, for more than one of the libraries.
 namespace handlepool {
-
-/// The system's number of this process.
-inline int process_id() noexcept {
-#if defined(_WIN32)
-    return _getpid();
-#else
-    return getpid();
-#endif
-}
 
 /// An error that names the file.
 inline std::system_error file_error(std::error_code error, const std::filesystem::path& file) {
@@ -55,57 +44,25 @@ inline void throw_file_error(std::error_code error, const std::filesystem::path&
     }
 }
 
-/// A new and empty file beside another, which ends with this object. No other thread or process has it, not
-/// even one that makes the same names, as the processes of two containers do, each of which has number 1.
+/// A name beside a file, which nobody else makes; the file of that name ends with this object. It is a random
+/// one, as two processes may have the same number, such as the first ones of two containers.
 class unfinished_file {
 public:
-    /// Errors are those of error().
-    explicit unfinished_file(const std::filesystem::path& beside) {
-        static std::atomic<unsigned> count = 0;
-        do {
-            name_ = beside.string() + '.' + std::to_string(process_id()) + '-' + std::to_string(++count) +
-                    ".part";
-            create();
-        } while (error_ == EEXIST);
+    explicit unfinished_file(const std::filesystem::path& beside) : name_(beside) {
+        std::random_device random;
+        name_ += '.' + std::to_string(random()) + '-' + std::to_string(random()) + ".part";
     }
     ~unfinished_file() {
-        if (is_here_) {
-            std::error_code ignored;
-            std::filesystem::remove(name_, ignored);
-        }
+        std::error_code ignored;
+        std::filesystem::remove(name_, ignored);
     }
     unfinished_file(const unfinished_file&) = delete;
     unfinished_file& operator=(const unfinished_file&) = delete;
 
-    std::error_code error() const noexcept { return {error_, std::generic_category()}; }
     const std::filesystem::path& name() const noexcept { return name_; }
 
-    /// Leaves the file to its new name: the old one may be somebody else's from now on.
-    void release() noexcept { is_here_ = false; }
-
 private:
-    void create() noexcept {
-        errno = 0;
-#if defined(_WIN32)
-        const int number =
-            _wopen(name_.c_str(), _O_WRONLY | _O_CREAT | _O_EXCL | _O_BINARY, _S_IREAD | _S_IWRITE);
-#else
-        const int number = open(name_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-#endif
-        error_ = number < 0 ? errno : 0;
-        is_here_ = number >= 0;
-        if (is_here_) {
-#if defined(_WIN32)
-            _close(number);
-#else
-            close(number);
-#endif
-        }
-    }
-
     std::filesystem::path name_;
-    int error_ = 0;
-    bool is_here_ = false;
 };
 
 /// Whether Windows has refused something because others use the file.
@@ -258,8 +215,8 @@ std::error_code write_file(const std::filesystem::path& file, Write write, disk_
         return write_in_place(file, write);
     }
     const std::filesystem::path target = behind_links(file);
-    unfinished_file unfinished(target);
-    if ((error = unfinished.error()) || (error = write_in_place(unfinished.name(), write))) {
+    const unfinished_file unfinished(target);
+    if ((error = write_in_place(unfinished.name(), write))) {
         return error;
     }
     if (wait == disk_wait::until_written) {
@@ -274,11 +231,7 @@ std::error_code write_file(const std::filesystem::path& file, Write write, disk_
             return error;
         }
     }
-    error = name_file(unfinished.name(), target, folder_of(target), wait, former);
-    if (!error && former == former_file::is_replaced) {
-        unfinished.release();
-    }
-    return error;
+    return name_file(unfinished.name(), target, folder_of(target), wait, former);
 }
 
 /// Calls `take(part)` for one part of a file after the other.

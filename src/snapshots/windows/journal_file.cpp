@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -37,7 +38,7 @@ public:
         const bool creates = use == journal_file_use::create;
         if (creates) {
             unfinished_ += L".new";
-            renaming_ = renaming_to(std::filesystem::absolute(file_));
+            renaming_ = renaming_to(full_name_of(file_));
         }
         // Who does not share writing keeps other writers away.
         handle_ = CreateFileW(unfinished_.c_str(), GENERIC_READ | (reads ? 0 : GENERIC_WRITE | DELETE),
@@ -112,6 +113,12 @@ public:
     }
 
 private:
+    /// GNU's std::filesystem::absolute() spoils names that begin with two backslashes.
+    static std::filesystem::path full_name_of(const std::filesystem::path& file) {
+        std::wstring name(GetFullPathNameW(file.c_str(), 0, nullptr, nullptr), L'\0');
+        name.resize(GetFullPathNameW(file.c_str(), static_cast<DWORD>(name.size()), name.data(), nullptr));
+        return name;
+    }
     /// What the system is told by, made beforehand because publish() has no memory.
     static std::vector<std::byte> renaming_to(const std::filesystem::path& file) {
         const std::size_t size = file.native().size() * sizeof(wchar_t);
